@@ -1,0 +1,53 @@
+# Everything runs in .venv, which `make setup` makes from pyproject.toml.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# One thread per BLAS call: the test workers share the cores.
+QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+.PHONY: help setup demo test test-slow check bench docs clean
+
+help:
+	@echo "make demo       private principal components of a public table, with a plot"
+	@echo "make test       tests, below 10 minutes"
+	@echo "make test-slow  statistical tests and audits"
+	@echo "make check      linters, types, doors between rooms"
+	@echo "make bench      speed against numpy and scikit-learn"
+	@echo "make docs       documentation in docs/_build/html"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "gdppca needs Python 3.11 or later; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test --group check
+	@touch $(STAMP)
+
+demo: setup
+	$(BIN)/gdppca demo
+
+test: setup
+	$(QUIET_BLAS) $(BIN)/python -m pytest -n auto --dist worksteal
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow --durations 10
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/gdppca/estimators/gdppca.py' 'src/gdppca/kernels/pair_sum.py' 'src/gdppca/kernels/one_sample.py' 'src/gdppca/linalg.py' 'src/gdppca/theory/*.py')
+
+bench: setup
+	$(BIN)/python bench/kernels.py
+
+docs: setup
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build docs/auto_examples build dist

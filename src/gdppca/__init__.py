@@ -1,0 +1,52 @@
+"""Robust and differentially private principal component analysis.
+
+>>> import numpy as np
+>>> from gdppca import DPPCA
+>>> X = np.random.default_rng(0).standard_cauchy((2000, 4)) * [9, 3, 1, 1]
+>>> pca = DPPCA(n_components=1, epsilon=1.0, delta=1e-6).fit(X)
+>>> pca.components_.shape, round(pca.guarantee_.epsilon, 3)
+((1, 4), 1.0)
+"""
+
+from gdppca import kernels, privacy, releases, signs, theory
+from gdppca._errors import (
+    ColumnTypeError,
+    DataError,
+    GdppcaError,
+    MissingExtraError,
+    NotAvailableError,
+    ParameterError,
+    PrivacyWarning,
+    ReleaseError,
+    StateError,
+)
+from gdppca._version import __version__
+from gdppca.estimators import DPPCA
+from gdppca.kernels import PairSum, kendall_tau
+from gdppca.linalg import sin_theta
+from gdppca.privacy import Guarantee
+from gdppca.releases import Release
+
+__all__ = [
+    "DPPCA",
+    "ColumnTypeError",
+    "DataError",
+    "GdppcaError",
+    "Guarantee",
+    "MissingExtraError",
+    "NotAvailableError",
+    "PairSum",
+    "ParameterError",
+    "PrivacyWarning",
+    "Release",
+    "ReleaseError",
+    "StateError",
+    "__version__",
+    "kendall_tau",
+    "kernels",
+    "privacy",
+    "releases",
+    "signs",
+    "sin_theta",
+    "theory",
+]

@@ -1,0 +1,79 @@
+"""Checks of parameters, called by name: ``positive(epsilon=epsilon)``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import ParameterError
+
+
+def _only(parameter: dict[str, Any]) -> tuple[str, Any]:
+    [(name, value)] = parameter.items()
+    return name, value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def positive(**parameter: Any) -> float:
+    """Return the number, which must be above zero; infinity is allowed."""
+    name, value = _only(parameter)
+    if not _is_number(value) or not value > 0:
+        raise ParameterError(f"`{name}` must be a number > 0, got {value!r}.")
+    return float(value)
+
+
+def finite_positive(**parameter: Any) -> float:
+    """Return the number, which must be above zero and finite."""
+    name, _ = _only(parameter)
+    value = positive(**parameter)
+    if math.isinf(value):
+        raise ParameterError(f"`{name}` must be finite.")
+    return value
+
+
+def fraction(**parameter: Any) -> float:
+    """Return the number, which must lie strictly between 0 and 1."""
+    name, value = _only(parameter)
+    if not _is_number(value) or not 0 < value < 1:
+        raise ParameterError(f"`{name}` must be a number strictly between 0 and 1, got {value!r}.")
+    return float(value)
+
+
+def count(*, at_least: int = 1, **parameter: Any) -> int:
+    """Return the whole number, which must not be below `at_least`."""
+    name, value = _only(parameter)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
+        raise ParameterError(f"`{name}` must be a whole number >= {at_least}, got {value!r}.")
+    return int(value)
+
+
+def one_of(choices: Collection[str], **parameter: Any) -> str:
+    """Return the word, which must be one of `choices`."""
+    name, value = _only(parameter)
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"`{name}` must be one of {listed}, got {value!r}.")
+    return value
+
+
+def vector(length: int, **parameter: Any) -> np.ndarray:
+    """Return a finite float vector of the given length; its entries are never printed."""
+    name, value = _only(parameter)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(f"`{name}` must be a sequence of numbers.") from None
+    if array.shape != (length,):
+        raise ParameterError(
+            f"`{name}` must hold one number per column: shape ({length},), got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ParameterError(f"`{name}` must be finite.")
+    return array

@@ -1,0 +1,1 @@
+"""Engines feed the kernels: frames in memory, files, clusters."""

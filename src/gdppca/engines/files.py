@@ -1,0 +1,63 @@
+"""CSV and Parquet files to tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gdppca._errors import DataError, MissingExtraError
+
+_READERS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+
+
+def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
+    """Read a CSV (with a header) or Parquet file into an arrow table.
+
+    Messages of the readers quote cells, so they are replaced.
+    """
+    path = Path(path)
+    kind = _READERS.get(path.suffix.lower())
+    if kind is None:
+        raise DataError(f"'{path}' must end in {', '.join(_READERS)}.")
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'.")
+    pa, read = _reader(kind)
+    try:
+        table = read(path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, OSError):
+        raise DataError(
+            f"'{path}' cannot be read as {kind}: it is damaged, empty or has rows of different "
+            "lengths."
+        ) from None
+    return _selected(table, columns, path)
+
+
+def _reader(kind: str) -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import csv, parquet
+    except ImportError:
+        raise MissingExtraError(
+            "Reading files needs pyarrow: pip install 'gdppca[engines]'."
+        ) from None
+    # One block: a type is inferred from the whole file, and a column of numbers with a word far
+    # down becomes a column of text, which is refused by name.
+    options = csv.ReadOptions(block_size=2**31 - 1)
+    readers = {"csv": lambda path: csv.read_csv(path, options), "parquet": parquet.read_table}
+    return pa, readers[kind]
+
+
+def _selected(table: Any, columns: list[str] | None, path: Path) -> Any:
+    names = table.column_names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"'{path}' has several columns named {', '.join(map(repr, repeated))}.")
+    if columns is None:
+        return table
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise DataError(
+            f"'{path}' has no column {', '.join(map(repr, missing))}. "
+            f"It has {', '.join(map(repr, names))}."
+        )
+    return table.select(columns)

@@ -1,0 +1,115 @@
+"""pandas, polars, arrow and numpy tables to one matrix of finite floats.
+
+Refusals name columns and never quote a cell: a message is not covered by the guarantee.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+
+from gdppca._errors import ColumnTypeError, DataError
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A table as floats (n, d), row by row in memory, and its column names if it has any."""
+
+    values: np.ndarray
+    names: tuple[str, ...] | None
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Turn a table into a matrix of finite floats, or say which column stands in the way."""
+    matrix = _from_frame(X) if nw.dependencies.is_into_dataframe(X) else _from_array(X)
+    _require_finite(matrix)
+    return matrix
+
+
+def _from_frame(X: Any) -> Matrix:
+    frame = nw.from_native(X, eager_only=True)
+    names = [str(name) for name in frame.columns]
+    values = np.empty((len(frame), len(names)))
+    _refuse("text or other things that are not numbers", _not_numeric(frame))
+    for k, name in enumerate(frame.columns):
+        column = frame[name]
+        if column.null_count():
+            _refuse("missing values", [str(name)])
+        values[:, k] = _floats(column.to_numpy(), str(name))
+    return Matrix(values, tuple(names))
+
+
+def _not_numeric(frame: nw.DataFrame) -> list[str]:
+    return [
+        str(name)
+        for name, dtype in frame.schema.items()
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object))
+    ]
+
+
+def _floats(column: np.ndarray, name: str) -> np.ndarray:
+    if column.dtype.kind in "biuf":
+        return column.astype(float)
+    try:
+        if all(isinstance(entry, Real) or hasattr(entry, "as_tuple") for entry in column):
+            return np.array([float(entry) for entry in column])
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _not_numbers([name])
+
+
+def _from_array(X: Any) -> Matrix:
+    if sparse.issparse(X):
+        raise ColumnTypeError("Sparse data was passed, but dense data is required: use X.toarray().")
+    if nw.dependencies.is_into_series(X) or hasattr(X, "collect"):
+        raise DataError("A whole table is needed. Select columns as a frame; collect a lazy one.")
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError):
+        raise DataError("The table must be rectangular: rows of one length.") from None
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: give the real and imaginary parts as columns.")
+    if array.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {array.ndim}D array instead. "
+            "Reshape your data: one row per person, one column per measurement."
+        )
+    if array.dtype.kind in "biuf":
+        return Matrix(np.ascontiguousarray(array, dtype=float), None)
+    columns = [_floats(np.asarray(array[:, k], dtype=object), str(k)) for k in range(array.shape[1])]
+    return Matrix(np.ascontiguousarray(np.stack(columns, axis=1)), None)
+
+
+def _require_finite(matrix: Matrix) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(matrix.values.sum()):
+            return
+    columns = [k for k in range(matrix.values.shape[1]) if not np.isfinite(matrix.values[:, k]).all()]
+    _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in columns])
+
+
+def _listed(columns: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in columns[:8])
+    return f"Column{'s' if len(columns) > 1 else ''} {shown}{', …' if len(columns) > 8 else ''}"
+
+
+def _refuse(what: str, columns: list[str]) -> None:
+    if not columns:
+        return
+    if what.startswith("text"):
+        raise _not_numbers(columns)
+    raise DataError(
+        f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
+        "that does not depend on other people's values."
+    )
+
+
+def _not_numbers(columns: list[str]) -> ColumnTypeError:
+    return ColumnTypeError(
+        f"{_listed(columns)}: not numbers. Leave it out, or code it as numbers yourself."
+    )

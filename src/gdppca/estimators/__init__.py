@@ -1,0 +1,5 @@
+"""scikit-learn estimators."""
+
+from gdppca.estimators.gdppca import DPPCA
+
+__all__ = ["DPPCA"]

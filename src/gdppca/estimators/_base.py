@@ -1,0 +1,127 @@
+"""What every estimator here does after the noise: directions, scores, names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gdppca import linalg
+from gdppca._errors import DataError, PrivacyWarning
+from gdppca.engines.frames import Matrix, as_matrix
+from gdppca.releases import Release
+from gdppca.theory import (
+    denoised_eigenvalues,
+    noise_edge,
+    spherical_eigenvalues_inverse,
+)
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Shared face of the estimators: everything below is post-processing of `release_`."""
+
+    def _checked(self, X: Any, *, reset: bool) -> Matrix:
+        """The table as a finite matrix with the right columns."""
+        matrix = as_matrix(X)
+        n, d = matrix.values.shape
+        if d == 0:
+            raise DataError(f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+        validate_data(self, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
+        return matrix
+
+    def _names(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(names) if names is not None else tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _adopt(self, release: Release) -> Self:
+        """Take over a release; nothing else of the data stays."""
+        self.release_ = release
+        self.guarantee_ = release.guarantee
+        self.scatter_ = release.scatter
+        self.noise_sd_ = release.noise_sd
+        self.noise_floor_ = noise_edge(release.noise_sd, release.n_features)
+        self.components_ = release.components
+        self.n_components_ = len(release.components)
+        self.n_samples_ = release.n_samples
+        self.mean_ = release.location
+        self.scale_ = release.scale
+        self.eigenvalues_ = linalg.eigen_descending(release.scatter)[0]
+        return self
+
+    @property
+    def explained_variance_ratio_(self) -> np.ndarray:
+        """Shares of the total variance that the components explain, at no budget.
+
+        The released matrix fixes the shape of the spectrum under an elliptical law: its
+        eigenvalues are freed from the noise's bias and mapped back to variances. For the
+        spherical sign only; other signs would need the law of the lengths too.
+        """
+        check_is_fitted(self, "release_")
+        if self.release_.sign["name"] != "spherical":
+            raise AttributeError(
+                "explained_variance_ratio_ is known for the spherical sign only: with other signs "
+                "the eigenvalues depend on the law of the lengths too."
+            )
+        phi = denoised_eigenvalues(self.eigenvalues_, self.noise_sd_, self.n_samples_)
+        return spherical_eigenvalues_inverse(phi)[: self.n_components_]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores of rows on the components. NOT private: keep them where the rows are.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n, m)
+            One score per row and component, from `mean_` where a centre is known.
+
+        Notes
+        -----
+        **Privacy.** None: each score belongs to one person. Only the directions are protected.
+        """
+        check_is_fitted(self, "release_")
+        X = self._checked(X, reset=False).values
+        warnings.warn(
+            "Row scores are not private: each belongs to one person. Publish `release_`, not these.",
+            PrivacyWarning,
+            stacklevel=3,  # past scikit-learn's wrapper
+        )
+        if self.mean_ is not None:
+            X = X - self.mean_
+        if self.scale_ is not None:
+            X = X / self.scale_
+        return X @ self.components_.T
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows in the original columns from scores. NOT private, as scores are not.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Scores.
+
+        Returns
+        -------
+        array of shape (n, d)
+            Points of the components' subspace.
+        """
+        check_is_fitted(self, "release_")
+        scores = as_matrix(X).values
+        if scores.shape[1] != self.n_components_:
+            raise DataError(
+                f"Scores have {scores.shape[1]} columns where {self.n_components_} components are."
+            )
+        rows = scores @ self.components_
+        if self.scale_ is not None:
+            rows = rows * self.scale_
+        return rows if self.mean_ is None else rows + self.mean_

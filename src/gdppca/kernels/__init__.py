@@ -1,0 +1,24 @@
+"""Sums over rows and pairs of rows. Deterministic, exact to a proven bound, and not private."""
+
+from gdppca.kernels.guard import direct_rounding_error
+from gdppca.kernels.one_sample import SignSum, sign_covariance
+from gdppca.kernels.pair_sum import PairSum, kendall_tau, pair_rounding_error
+from gdppca.kernels.parallel import Progress, silent
+from gdppca.kernels.schemes import AllPairs, Blocks, Halves, OneSample, Scheme, as_scheme
+
+__all__ = [
+    "AllPairs",
+    "Blocks",
+    "Halves",
+    "OneSample",
+    "PairSum",
+    "Progress",
+    "Scheme",
+    "SignSum",
+    "as_scheme",
+    "direct_rounding_error",
+    "kendall_tau",
+    "pair_rounding_error",
+    "sign_covariance",
+    "silent",
+]

@@ -1,0 +1,74 @@
+"""Spectrum above the noise floor, and loadings, drawn from a release alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gdppca._errors import MissingExtraError
+from gdppca.linalg import eigen_descending
+from gdppca.releases import Release
+from gdppca.theory import noise_edge
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
+_SHOWN_LOADINGS = 12
+
+
+def new_figure(**options: Any) -> Figure:
+    """A figure that needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
+    return Figure(layout="constrained", **options)
+
+
+def release_figure(release: Release) -> Figure:
+    """Scree plot and loadings side by side, with the guarantee as a caption."""
+    wide = len(release.components) > 0
+    figure = new_figure(figsize=(10 if wide else 5.5, 4.2), dpi=150)
+    axes = figure.subplots(1, 2 if wide else 1, squeeze=False)[0]
+    scree(release, axes[0])
+    if wide:
+        loadings(release, axes[1])
+    figure.supxlabel(str(release.guarantee), fontsize=8, color=_GREY)
+    return figure
+
+
+def scree(release: Release, axes: Axes) -> None:
+    """Eigenvalues of the released matrix against the band that noise around equal ones fills."""
+    values = eigen_descending(release.scatter)[0]
+    kept = len(release.components)
+    edge = noise_edge(release.noise_sd, release.n_features)
+    bulk = float(np.mean(values[kept:])) if kept < len(values) else 0.0
+    ranks = np.arange(1, len(values) + 1)
+    axes.axhspan(bulk - edge, bulk + edge, color=_ORANGE, alpha=0.18, lw=0, label="noise alone")
+    axes.plot(ranks, values, "o-", color=_BLUE, ms=4, lw=1, label="released eigenvalue")
+    if kept:
+        axes.plot(ranks[:kept], values[:kept], "o", color=_BLUE, ms=8, label="kept")
+    axes.set(xlabel="component", ylabel="eigenvalue", title="Spectrum and noise floor")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def loadings(release: Release, axes: Axes) -> None:
+    """Loadings of the first two components; the heaviest columns where there are many."""
+    shown = release.components[:2]
+    heaviest = np.argsort(-np.abs(shown).max(axis=0))[:_SHOWN_LOADINGS][::-1]
+    places = np.arange(len(heaviest))
+    height = 0.8 / len(shown)
+    for k, (component, colour) in enumerate(zip(shown, (_BLUE, _ORANGE), strict=False)):
+        offset = (len(shown) / 2 - k - 0.5) * height
+        axes.barh(places + offset, component[heaviest], height, color=colour, label=f"component {k + 1}")
+    axes.set_yticks(places, [release.feature_names[j] for j in heaviest], fontsize=8)
+    axes.axvline(0, color=_GREY, lw=0.8)
+    title = "Loadings" if release.n_features <= _SHOWN_LOADINGS else "Largest loadings"
+    axes.set(xlabel="loading", title=title)
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,14 @@
+"""Guarantees, events and accounting. Nothing in this room ever sees a row."""
+
+from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy.guarantee import Guarantee, Neighbors, Status
+
+__all__ = [
+    "Event",
+    "GaussianEvent",
+    "Guarantee",
+    "Neighbors",
+    "NonPrivateEvent",
+    "PureEvent",
+    "Status",
+]

@@ -1,0 +1,173 @@
+"""The promise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gdppca import _validate
+from gdppca._errors import ReleaseError
+from gdppca.privacy import accounting
+from gdppca.privacy.events import Event, event_from_dict, event_to_dict
+
+
+class Neighbors(StrEnum):
+    """Which two tables must look alike."""
+
+    REPLACE_ONE = "replace-one"
+    ADD_REMOVE = "add-remove"
+
+
+class Status(StrEnum):
+    """How firmly the promise stands."""
+
+    PROVEN = "proven"
+    HIGH_PROBABILITY = "high-probability"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """What was promised, to whom, and on which assumptions.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was drawn, in order.
+    delta : float
+        The δ at which `epsilon` is quoted.
+    neighbors : Neighbors
+        Which two tables look alike: one row replaced by any other, or added or removed.
+    assumptions : tuple of str
+        What must be true outside the mathematics.
+    seeded : bool
+        The noise came from a known seed: a simulation that protects nobody.
+    status : Status
+        "proven", "high-probability" or "none".
+    reason : str
+        Why the status is not "proven".
+
+    Notes
+    -----
+    Data only: the numbers are computed by `gdppca.privacy.accounting`. ``a + b`` composes.
+
+    Examples
+    --------
+    >>> from gdppca import Guarantee
+    >>> from gdppca.privacy import GaussianEvent
+    >>> once = Guarantee(events=(GaussianEvent(purpose="scatter", noise_multiplier=3.731),),
+    ...                  delta=1e-5)
+    >>> round(once.epsilon, 2), round((once + once).epsilon, 2)
+    (1.0, 1.5)
+    """
+
+    events: tuple[Event, ...]
+    delta: float
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+    assumptions: tuple[str, ...] = ()
+    seeded: bool = False
+    status: Status = Status.PROVEN
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        """Check δ and freeze the sequences."""
+        _validate.fraction(delta=self.delta)
+        object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
+        object.__setattr__(self, "status", Status(self.status))
+
+    @property
+    def protects(self) -> bool:
+        """Whether anybody is protected at all."""
+        return not self.seeded and self.status is not Status.NONE
+
+    @property
+    def epsilon(self) -> float:
+        """ε at δ; infinite for a seeded simulation and where nothing is promised."""
+        return self.nominal_epsilon if self.protects else math.inf
+
+    @property
+    def nominal_epsilon(self) -> float:
+        """ε at δ that the same noise would give from a secret source; for simulations."""
+        return accounting.epsilon_at(self.events, self.delta)
+
+    @property
+    def gdp_mu(self) -> float:
+        """μ of Gaussian differential privacy."""
+        return accounting.gdp_mu(self.events) if self.protects else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """ρ of zero-concentrated differential privacy."""
+        return accounting.zcdp_rho(self.events) if self.protects else math.inf
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        """Promise about both results together; ε is quoted at the larger δ."""
+        accounting.require_neighbors_agree(self.neighbors, other.neighbors)
+        weaker = max(self, other, key=lambda guarantee: list(Status).index(guarantee.status))
+        return Guarantee(
+            events=self.events + other.events,
+            delta=max(self.delta, other.delta),
+            neighbors=self.neighbors,
+            assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
+            seeded=self.seeded or other.seeded,
+            status=weaker.status,
+            reason=weaker.reason,
+        )
+
+    def __str__(self) -> str:
+        if self.seeded:
+            return (
+                "no protection: a simulation with a known seed "
+                f"(noise as for epsilon = {self.nominal_epsilon:.4g}, delta = {self.delta:.4g})"
+            )
+        if not self.protects or math.isinf(self.epsilon):
+            return f"no protection: {self.reason or 'nothing was noised'}"
+        hedge = "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
+        return (
+            f"(epsilon = {self.epsilon:.4g}, delta = {self.delta:.4g})-differential privacy, "
+            f"{self.neighbors} neighbours{hedge}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain form; infinite numbers are written as the word "infinity"."""
+        return {
+            "status": str(self.status),
+            "reason": self.reason,
+            "neighbors": str(self.neighbors),
+            "epsilon": _plain(self.epsilon),
+            "delta": self.delta,
+            "gdp_mu": _plain(self.gdp_mu),
+            "zcdp_rho": _plain(self.zcdp_rho),
+            "seeded": self.seeded,
+            "assumptions": list(self.assumptions),
+            "events": [event_to_dict(event) for event in self.events],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Guarantee:
+        """Read what `to_dict` wrote, and check its ε against its events."""
+        guarantee = cls(
+            events=tuple(event_from_dict(event) for event in plain["events"]),
+            delta=plain["delta"],
+            neighbors=Neighbors(plain["neighbors"]),
+            assumptions=tuple(plain["assumptions"]),
+            seeded=plain["seeded"],
+            status=Status(plain["status"]),
+            reason=plain["reason"],
+        )
+        for name in ("epsilon", "gdp_mu", "zcdp_rho"):
+            stated, computed = float(plain[name]), getattr(guarantee, name)
+            if stated != computed and not math.isclose(stated, computed, rel_tol=1e-6):
+                raise ReleaseError(
+                    f"The stated `{name}` does not follow from the listed events. "
+                    "The guarantee was edited; ask its owner for the original."
+                )
+        return guarantee
+
+
+def _plain(number: float) -> float | str:
+    return "infinity" if math.isinf(number) else number

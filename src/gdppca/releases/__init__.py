@@ -1,0 +1,6 @@
+"""The only room where data meets noise, and what leaves it."""
+
+from gdppca.releases.release import Release
+from gdppca.releases.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
+
+__all__ = ["NoisyScatter", "Release", "ScatterNoise", "private_scatter", "scatter_noise"]

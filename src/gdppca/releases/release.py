@@ -1,0 +1,233 @@
+"""A release: everything that can be published, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import ReleaseError
+from gdppca._version import __version__
+from gdppca.privacy import Guarantee
+
+_FORMAT = "gdppca-release"
+_VERSION = 1
+_LARGEST_FILE = 2**30
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """Everything that a private analysis publishes, and nothing else.
+
+    Plain data: JSON on disk, no pickle. It can be printed, mailed and put on a web page as it
+    stands; what it promises is in `guarantee`.
+
+    Parameters
+    ----------
+    components : array of shape (m, d)
+        Directions, one per row.
+    scatter : array of shape (d, d)
+        The noisy matrix K̃.
+    noise_sd : float
+        σ of its packed noise.
+    sign, scheme : dict
+        What was compared and how, as in ``Sign.describe``.
+    calibration : str
+        "tight" or "paper".
+    n_samples, n_features : int
+        Shape of the table; public.
+    feature_names : tuple of str
+        Column names; public.
+    location, scale : array of shape (d,) or None
+        Centre and column scales that were used.
+    guarantee : Guarantee
+        The promise.
+    method : str
+        Name of the estimator.
+    library_version : str
+        Version of this package.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import load_iris
+    >>> from gdppca import DPPCA, Release
+    >>> release = DPPCA(n_components=2, epsilon=1.0, delta=1e-6).fit(load_iris().data).release_
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "release.json"
+    >>> release.save(path)
+    >>> Release.load(path).components.shape
+    (2, 4)
+    """
+
+    components: np.ndarray
+    scatter: np.ndarray
+    noise_sd: float
+    sign: dict[str, Any]
+    scheme: dict[str, Any]
+    calibration: str
+    n_samples: int
+    n_features: int
+    feature_names: tuple[str, ...]
+    location: np.ndarray | None
+    scale: np.ndarray | None
+    guarantee: Guarantee
+    method: str
+    library_version: str = __version__
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only: a release does not change."""
+        for name in ("components", "scatter", "location", "scale"):
+            value = getattr(self, name)
+            if value is not None:
+                frozen = np.array(value, dtype=float)
+                frozen.setflags(write=False)
+                object.__setattr__(self, name, frozen)
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.method}, {len(self.components)} components of {self.n_features} "
+            f"columns from {self.n_samples} rows; {self.guarantee})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain form, checksum included."""
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "library_version": self.library_version,
+            "method": self.method,
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "feature_names": list(self.feature_names),
+            "components": self.components.tolist(),
+            "scatter": self.scatter.tolist(),
+            "noise_sd": self.noise_sd,
+            "sign": self.sign,
+            "scheme": self.scheme,
+            "calibration": self.calibration,
+            "location": None if self.location is None else self.location.tolist(),
+            "scale": None if self.scale is None else self.scale.tolist(),
+            "guarantee": self.guarantee.to_dict(),
+        }
+        return {**content, "checksum": _checksum(content)}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Release:
+        """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
+        _check(plain)
+        release = cls(
+            components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
+            scatter=np.array(plain["scatter"], dtype=float),
+            noise_sd=float(plain["noise_sd"]),
+            sign=plain["sign"],
+            scheme=plain["scheme"],
+            calibration=plain["calibration"],
+            n_samples=int(plain["n_samples"]),
+            n_features=int(plain["n_features"]),
+            feature_names=tuple(plain["feature_names"]),
+            location=plain["location"],
+            scale=plain["scale"],
+            guarantee=Guarantee.from_dict(plain["guarantee"]),
+            method=plain["method"],
+            library_version=plain["library_version"],
+        )
+        return release
+
+    def save(self, path: str | Path) -> None:
+        """Write JSON, whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        write_whole(Path(path), text)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Release:
+        """Read a file that `save` wrote."""
+        return cls.from_dict(_read_json(Path(path)))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that a crash leaves the old file or the new one, never half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _read_json(path: Path) -> Any:
+    if not path.is_file():
+        raise ReleaseError(f"There is no release file '{path}'.")
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ReleaseError(f"'{path}' is too large to be a release.")
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise ReleaseError(f"'{path}' is damaged: it is not JSON.") from None
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if np.isinf(number):
+        raise ValueError("infinite")
+    return number
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    schema = resources.files("gdppca.releases").joinpath(f"schemas/release-{_VERSION}.json")
+    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _check(plain: Any) -> None:
+    if not isinstance(plain, dict) or plain.get("format") != _FORMAT:
+        raise ReleaseError("This is not a gdppca release.")
+    version = plain.get("version")
+    if isinstance(version, int) and version > _VERSION:
+        raise ReleaseError(
+            f"The release has format version {version}; this library reads up to {_VERSION}. "
+            "Install a newer gdppca."
+        )
+    problem = next(iter(_validator().iter_errors(plain)), None)
+    if problem is not None:
+        where = "/".join(str(step) for step in problem.absolute_path) or "the top level"
+        raise ReleaseError(f"The release does not fit its schema at {where}.")
+    if plain["checksum"] != _checksum(plain):
+        raise ReleaseError("The release was edited or damaged: its checksum does not match.")
+    _check_shapes(plain)
+
+
+def _check_shapes(plain: dict[str, Any]) -> None:
+    d, m = plain["n_features"], len(plain["components"])
+    rows = [*plain["components"], *plain["scatter"]]
+    vectors = [plain[name] for name in ("location", "scale") if plain[name] is not None]
+    fits = len(plain["feature_names"]) == len(plain["scatter"]) == d and m <= d
+    if not fits or any(len(row) != d for row in [*rows, *vectors]):
+        raise ReleaseError("The release's matrices and names do not fit together.")
+    if not np.array_equal(np.array(plain["scatter"]), np.array(plain["scatter"]).T):
+        raise ReleaseError("The release's noisy matrix is not symmetric.")

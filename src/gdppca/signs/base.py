@@ -1,0 +1,44 @@
+"""What a generalized spatial sign is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gdppca.linalg import directions
+
+
+@dataclass(frozen=True)
+class Sign(ABC):
+    r"""A bounded generalized spatial sign :math:`g(t) = \xi(\|t\|)\, t/\|t\|` with g(0) = 0.
+
+    A sign keeps the direction of a difference and replaces its length s by :math:`\xi(s)`. It is
+    a public choice: cut-offs are parameters, never computed from rows inside a sign.
+
+    Notes
+    -----
+    **Paper.** Eq 2.2; the bound :math:`\|g\|_\infty` is `sup_norm`.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def sup_norm(self) -> float:
+        """Largest length that g can have, ‖g‖∞."""
+
+    @abstractmethod
+    def radial(self, s: np.ndarray) -> np.ndarray:
+        """New lengths ξ(s), elementwise: each entry may depend on its own s alone."""
+
+    def __call__(self, t: np.ndarray) -> np.ndarray:
+        """Apply g to one vector or to each row of a matrix."""
+        unit, length = directions(np.asarray(t, dtype=float))
+        return unit * self.radial(length)[..., None]
+
+    def describe(self) -> dict[str, Any]:
+        """Name, parameters and bound, as they stand in a release."""
+        return {"name": self.name, "parameters": asdict(self), "sup_norm": self.sup_norm}

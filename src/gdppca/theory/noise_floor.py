@@ -1,0 +1,119 @@
+r"""What pure noise looks like, and what stands above it.
+
+The noise on a packed matrix is a Gaussian orthogonal ensemble with off-diagonal variance σ²/2. Its
+law is public, so everything here is post-processing of a release and costs no budget.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_TRACY_WIDOM_99 = 2.0234  # 0.99 quantile of the Tracy-Widom law for β = 1
+
+
+def noise_edge(noise_sd: float, n_features: int) -> float:
+    r"""Where the spectrum of the noise alone ends, :math:`\sigma\sqrt{2d}`.
+
+    Parameters
+    ----------
+    noise_sd : float
+        σ, standard deviation of the packed noise.
+    n_features : int
+        d, order of the matrix.
+
+    Returns
+    -------
+    float
+        The edge.
+
+    Examples
+    --------
+    >>> from gdppca.theory import noise_edge
+    >>> noise_edge(0.01, 50)
+    0.1
+    """
+    return float(noise_sd * np.sqrt(2 * n_features))
+
+
+def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int) -> float:
+    """0.99 quantile of how far the largest of k equal eigenvalues rises above their mean.
+
+    The privacy noise and the sampling noise of a sign scatter add up, entry by entry; the second
+    is that of equal eigenvalues, variance bulk²/n.
+    """
+    sd = np.sqrt(noise_sd**2 / 2 + bulk**2 / n_samples)
+    return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)))
+
+
+def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> int:
+    """Number of leading eigenvalues that noise around equal eigenvalues would not produce.
+
+    One after the other, from the largest: the rest is taken to be equal, at its mean, until the
+    largest of the rest could be noise (one in a hundred would be, by chance).
+
+    Parameters
+    ----------
+    eigenvalues : array of shape (d,)
+        Of the released matrix, largest first.
+    noise_sd : float
+        σ of the packed noise.
+    n_samples : int
+        Number of rows.
+
+    Returns
+    -------
+    int
+        Between 0 and d - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.theory import components_above_noise
+    >>> components_above_noise(np.array([0.5, 0.2, 0.101, 0.1, 0.099]), 0.01, 10_000)
+    2
+    """
+    d = len(eigenvalues)
+    for m in range(d - 1):
+        bulk = max(float(np.mean(eigenvalues[m:])), 0.0)
+        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples):
+            return m
+    return max(d - 1, 0)
+
+
+def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> np.ndarray:
+    r"""Eigenvalues of a released matrix, freed from the bias that its noise adds.
+
+    An eigenvalue θ above a flat bulk shows up at :math:`\theta + s^2 d/\theta` under noise of
+    off-diagonal variance s² = σ²/2; that is inverted for those above the noise, and the others
+    are replaced by their mean. The trace is kept.
+
+    Parameters
+    ----------
+    eigenvalues : array of shape (d,)
+        Of the released matrix, largest first.
+    noise_sd : float
+        σ of the packed noise.
+    n_samples : int
+        Number of rows.
+
+    Returns
+    -------
+    array of shape (d,)
+        Not below zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.theory import denoised_eigenvalues
+    >>> denoised_eigenvalues(np.array([0.6, 0.25, 0.15]), 0.0, 10**6).round(3)
+    array([0.6 , 0.25, 0.15])
+    """
+    d = len(eigenvalues)
+    m = components_above_noise(eigenvalues, noise_sd, n_samples)
+    bulk = float(np.mean(eigenvalues[m:]))
+    observed = np.asarray(eigenvalues[:m]) - bulk
+    spread = 2 * noise_sd**2 * d  # 4 s² d
+    above = 0.5 * (observed + np.sqrt(np.maximum(observed**2 - spread, 0.0)))
+    spikes = bulk + above
+    rest = (np.sum(eigenvalues) - spikes.sum()) / (d - m)
+    return np.maximum(np.concatenate([spikes, np.full(d - m, rest)]), 0.0)
