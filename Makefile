@@ -40,7 +40,6 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/gdppca/estimators/gdppca.py' 'src/gdppca/kernels/pair_sum.py' 'src/gdppca/kernels/one_sample.py' 'src/gdppca/linalg.py' 'src/gdppca/theory/*.py')
 
 bench: setup
 	$(BIN)/python bench/kernels.py

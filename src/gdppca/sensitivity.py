@@ -26,9 +26,7 @@ from gdppca.linalg import SQRT2
 CALIBRATIONS = ("tight", "paper")
 
 
-def scatter_sensitivity(
-    scheme: Scheme, sup_norm: float, n_samples: int, n_features: int
-) -> float:
+def scatter_sensitivity(scheme: Scheme, sup_norm: float, n_samples: int, n_features: int) -> float:
     """Proven bound on the move of a sign scatter as computed, rounding errors included."""
     moved = moved_share(scheme, n_samples)
     return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n_samples, n_features))

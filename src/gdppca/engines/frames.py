@@ -65,7 +65,9 @@ def _floats(column: np.ndarray, name: str) -> np.ndarray:
 
 def _from_array(X: Any) -> Matrix:
     if sparse.issparse(X):
-        raise ColumnTypeError("Sparse data was passed, but dense data is required: use X.toarray().")
+        raise ColumnTypeError(
+            "Sparse data was passed, but dense data is required: use X.toarray()."
+        )
     if nw.dependencies.is_into_series(X) or hasattr(X, "collect"):
         raise DataError("A whole table is needed. Select columns as a frame; collect a lazy one.")
     try:
@@ -81,7 +83,9 @@ def _from_array(X: Any) -> Matrix:
         )
     if array.dtype.kind in "biuf":
         return Matrix(np.ascontiguousarray(array, dtype=float), None)
-    columns = [_floats(np.asarray(array[:, k], dtype=object), str(k)) for k in range(array.shape[1])]
+    columns = [
+        _floats(np.asarray(array[:, k], dtype=object), str(k)) for k in range(array.shape[1])
+    ]
     return Matrix(np.ascontiguousarray(np.stack(columns, axis=1)), None)
 
 
@@ -89,7 +93,9 @@ def _require_finite(matrix: Matrix) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(matrix.values.sum()):
             return
-    columns = [k for k in range(matrix.values.shape[1]) if not np.isfinite(matrix.values[:, k]).all()]
+    columns = [
+        k for k in range(matrix.values.shape[1]) if not np.isfinite(matrix.values[:, k]).all()
+    ]
     _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in columns])
 
 

@@ -28,13 +28,21 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         matrix = as_matrix(X)
         n, d = matrix.values.shape
         if d == 0:
-            raise DataError(f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
-        validate_data(self, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
+            raise DataError(
+                f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
+            )
+        validate_data(
+            self, X if matrix.names else matrix.values, reset=reset, skip_check_array=True
+        )
         return matrix
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
-        return tuple(names) if names is not None else tuple(f"x{k}" for k in range(self.n_features_in_))
+        return (
+            tuple(names)
+            if names is not None
+            else tuple(f"x{k}" for k in range(self.n_features_in_))
+        )
 
     def _adopt(self, release: Release) -> Self:
         """Take over a release; nothing else of the data stays."""
@@ -92,7 +100,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self, "release_")
         X = self._checked(X, reset=False).values
         warnings.warn(
-            "Row scores are not private: each belongs to one person. Publish `release_`, not these.",
+            "Row scores are not private: each belongs to one person. Publish `release_` instead.",
             PrivacyWarning,
             stacklevel=3,  # past scikit-learn's wrapper
         )

@@ -317,7 +317,9 @@ class DPPCA(PrivatePCA):
         for name in ("location", "scale"):
             value = getattr(self, name)
             if isinstance(value, str):
-                _validate.one_of(("private", "auto") if name == "location" else ("private",), **{name: value})
+                _validate.one_of(
+                    ("private", "auto") if name == "location" else ("private",), **{name: value}
+                )
                 raise NotAvailableError(
                     f"`{name}={value!r}` is not available in this version. Give an array that was "
                     "chosen without looking at the data, or None."
@@ -426,9 +428,7 @@ class DPPCA(PrivatePCA):
         return guarantee
 
 
-def _statistic(
-    X: np.ndarray, settings: _Settings, rng: Rng, progress: Progress
-) -> np.ndarray:
+def _statistic(X: np.ndarray, settings: _Settings, rng: Rng, progress: Progress) -> np.ndarray:
     """The exact scatter matrix, not private; rows in secret random order where order matters."""
     X = _divided(X, settings.scale)
     if settings.location is not None:

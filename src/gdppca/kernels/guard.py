@@ -76,7 +76,11 @@ class Rows:
         if memory is not None and memory.raw.shape == raw.shape:
             scaled, centred, norms = memory.scaled, memory.centred, memory.norms
         else:
-            scaled, centred, norms = np.empty(raw.shape), np.empty((*stacked, d + 1)), np.empty(stacked)
+            scaled, centred, norms = (
+                np.empty(raw.shape),
+                np.empty((*stacked, d + 1)),
+                np.empty(stacked),
+            )
         _compiled.prepare(
             raw.reshape(-1, d),
             -exponent,
@@ -186,10 +190,11 @@ def _refused_scatter(left, right, sign, guard, lengths, radial, failed):
                 admitted = todo & (weights * (a.norms[:, None] + b.norms) <= guard)
             scatter += laplacian(a.centred, b.centred, np.where(admitted, weights, 0.0))
             failed[t] &= ~admitted
-    t, i, j = np.nonzero(failed)
-    for start in range(0, len(t), DIRECT_ROWS):
+    tile, i, j = np.nonzero(failed)
+    for start in range(0, len(tile), DIRECT_ROWS):
         chunk = slice(start, start + DIRECT_ROWS)
-        scatter += direct_scatter(left.raw[t[chunk], i[chunk]], right.raw[t[chunk], j[chunk]], sign)
+        first, second = left.raw[tile[chunk], i[chunk]], right.raw[tile[chunk], j[chunk]]
+        scatter += direct_scatter(first, second, sign)
     return scatter
 
 

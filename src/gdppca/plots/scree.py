@@ -52,7 +52,7 @@ def scree(release: Release, axes: Axes) -> None:
     if kept:
         axes.plot(ranks[:kept], values[:kept], "o", color=_BLUE, ms=8, label="kept")
     axes.set(xlabel="component", ylabel="eigenvalue", title="Spectrum and noise floor")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -65,7 +65,9 @@ def loadings(release: Release, axes: Axes) -> None:
     height = 0.8 / len(shown)
     for k, (component, colour) in enumerate(zip(shown, (_BLUE, _ORANGE), strict=False)):
         offset = (len(shown) / 2 - k - 0.5) * height
-        axes.barh(places + offset, component[heaviest], height, color=colour, label=f"component {k + 1}")
+        axes.barh(
+            places + offset, component[heaviest], height, color=colour, label=f"component {k + 1}"
+        )
     axes.set_yticks(places, [release.feature_names[j] for j in heaviest], fontsize=8)
     axes.axvline(0, color=_GREY, lw=0.8)
     title = "Loadings" if release.n_features <= _SHOWN_LOADINGS else "Largest loadings"

@@ -108,9 +108,7 @@ def epsilon_at(events: tuple[Event, ...], delta: float) -> float:
     return _composed_epsilon(gaussians, pure, delta)
 
 
-def _composed_epsilon(
-    gaussians: list[GaussianEvent], pure: list[PureEvent], delta: float
-) -> float:
+def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], delta: float) -> float:
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
 

@@ -126,7 +126,9 @@ class Guarantee:
             )
         if not self.protects or math.isinf(self.epsilon):
             return f"no protection: {self.reason or 'nothing was noised'}"
-        hedge = "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
+        hedge = (
+            "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
+        )
         return (
             f"(epsilon = {self.epsilon:.4g}, delta = {self.delta:.4g})-differential privacy, "
             f"{self.neighbors} neighbours{hedge}"

@@ -1,6 +1,13 @@
 """The only room where data meets noise, and what leaves it."""
 
-from gdppca.releases.release import Release
+from gdppca.releases.release import Release, write_whole
 from gdppca.releases.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 
-__all__ = ["NoisyScatter", "Release", "ScatterNoise", "private_scatter", "scatter_noise"]
+__all__ = [
+    "NoisyScatter",
+    "Release",
+    "ScatterNoise",
+    "private_scatter",
+    "scatter_noise",
+    "write_whole",
+]

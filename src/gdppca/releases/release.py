@@ -123,7 +123,7 @@ class Release:
     def from_dict(cls, plain: Any) -> Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
         _check(plain)
-        release = cls(
+        return cls(
             components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
             scatter=np.array(plain["scatter"], dtype=float),
             noise_sd=float(plain["noise_sd"]),
@@ -139,12 +139,11 @@ class Release:
             method=plain["method"],
             library_version=plain["library_version"],
         )
-        return release
 
     def save(self, path: str | Path) -> None:
         """Write JSON, whole or not at all."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        write_whole(Path(path), text)
+        write_whole(Path(path), text.encode("utf-8"))
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -152,12 +151,12 @@ class Release:
         return cls.from_dict(_read_json(Path(path)))
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that a crash leaves the old file or the new one, never half of it."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, never half of it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)

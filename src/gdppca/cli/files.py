@@ -1,0 +1,33 @@
+"""Files that a command writes: checked before any budget is spent, written whole."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+from gdppca._errors import ParameterError
+from gdppca.plots import release_figure
+from gdppca.releases import Release, write_whole
+
+
+def require_writable(path: Path, *, force: bool, endings: tuple[str, ...] | None = None) -> None:
+    """Refuse a path that could not be written later."""
+    if endings is not None and path.suffix.lower() not in endings:
+        raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
+    if path.is_dir():
+        raise ParameterError(f"'{path}' is a folder; give a file.")
+    if path.exists() and not force:
+        raise ParameterError(
+            f"'{path}' exists already, and a release cannot be made again for free. "
+            "Choose another name, or use --force."
+        )
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ParameterError(f"The folder '{path.parent}' is missing or cannot be written to.")
+
+
+def drawn(release: Release, path: Path) -> None:
+    """Draw a release into a file."""
+    picture = io.BytesIO()
+    release_figure(release).savefig(picture, format=path.suffix.lower().lstrip("."))
+    write_whole(path, picture.getvalue())

@@ -1,0 +1,102 @@
+"""How commands speak: tables, progress, errors."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import typer
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.panel import Panel
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from gdppca._errors import GdppcaError
+from gdppca.kernels import Progress
+from gdppca.linalg import eigen_descending
+from gdppca.releases import Release
+from gdppca.theory import noise_edge
+
+console = Console()
+errors = Console(stderr=True)
+
+_SHOWN_LOADINGS = 6
+_PATIENCE = 1.0  # seconds before a bar appears
+
+
+@contextmanager
+def friendly() -> Iterator[None]:
+    """Errors as one sentence without a traceback; warnings likewise."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: errors.print(
+            f"[yellow]warning:[/] {escape(str(message))}", soft_wrap=True
+        )
+        try:
+            yield
+        except GdppcaError as error:
+            errors.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
+            raise typer.Exit(2) from None
+        except OSError as error:
+            named = f" '{error.filename}'" if error.filename else ""
+            errors.print(f"[red]error:[/] {escape(error.strerror or 'input/output')}{named}")
+            raise typer.Exit(2) from None
+
+
+@contextmanager
+def late_progress(what: str) -> Iterator[Progress]:
+    """A progress bar that shows up only when the work takes more than a second."""
+    started = time.monotonic()
+    bar = Bar(console=errors, transient=True)
+    task = bar.add_task(what, total=None)
+
+    def progress(done: int, total: int) -> None:
+        if time.monotonic() - started > _PATIENCE:
+            bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()
+
+
+def summary(release: Release) -> Group:
+    """What was promised, and the directions, as a person reads them."""
+    return Group(_promise(release), _directions(release))
+
+
+def _promise(release: Release) -> Panel:
+    guarantee = release.guarantee
+    lines = [
+        str(guarantee),
+        f"{release.n_samples} rows, {release.n_features} columns; "
+        f"sign {release.sign['name']}, pairs {release.scheme['name']}, "
+        f"noise sd {release.noise_sd:.4g}",
+        "",
+        *(f"Assumed: {assumption}" for assumption in guarantee.assumptions),
+    ]
+    title = "What is promised" if guarantee.protects else "Nothing is promised"
+    return Panel("\n".join(escape(line) for line in lines), title=title, title_align="left")
+
+
+def _directions(release: Release) -> Table | str:
+    if not len(release.components):
+        return "No direction stands above the noise."
+    values = eigen_descending(release.scatter)[0]
+    kept = len(release.components)
+    bulk = float(np.mean(values[kept:])) if kept < len(values) else 0.0
+    edge = bulk + noise_edge(release.noise_sd, release.n_features)
+    table = Table(title="Directions", title_justify="left")
+    table.add_column("component", justify="right")
+    table.add_column("eigenvalue", justify="right")
+    table.add_column("noise reaches", justify="right")
+    table.add_column("largest loadings")
+    for k, component in enumerate(release.components):
+        heaviest = np.argsort(-np.abs(component))[:_SHOWN_LOADINGS]
+        named = ", ".join(f"{release.feature_names[j]} {component[j]:+.2f}" for j in heaviest)
+        table.add_row(str(k + 1), f"{values[k]:.4f}", f"{edge:.4f}", escape(named))
+    return table
