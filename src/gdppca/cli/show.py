@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from gdppca._errors import GdppcaError
+from gdppca._errors import GdppcaError, PrivacyWarning
 from gdppca.kernels import Progress
 from gdppca.linalg import eigen_descending
 from gdppca.releases import Release
@@ -32,6 +32,7 @@ _PATIENCE = 1.0  # seconds before a bar appears
 def friendly() -> Iterator[None]:
     """Errors as one sentence without a traceback; warnings likewise."""
     with warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
         warnings.showwarning = lambda message, *_, **__: errors.print(
             f"[yellow]warning:[/] {escape(str(message))}", soft_wrap=True
         )

@@ -20,7 +20,7 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent, PureEvent
 
-_GRID = 1e-4  # of the privacy loss; rounding is pessimistic, so ε errs upwards
+_GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
 
 
@@ -113,7 +113,7 @@ def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], del
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     smallest = min([event.epsilon for event in pure] + [_mu(event) for event in gaussians])
-    grid = min(_GRID, smallest / 100)
+    grid = min(max(smallest / 20, _GRID[0]), _GRID[1])
     parts = [
         pld.from_privacy_parameters(
             common.DifferentialPrivacyParameters(event.epsilon, 0),

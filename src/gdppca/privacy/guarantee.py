@@ -60,7 +60,7 @@ class Guarantee:
     >>> once = Guarantee(events=(GaussianEvent(purpose="scatter", noise_multiplier=3.731),),
     ...                  delta=1e-5)
     >>> round(once.epsilon, 2), round((once + once).epsilon, 2)
-    (1.0, 1.5)
+    (1.0, 1.47)
     """
 
     events: tuple[Event, ...]

@@ -12,7 +12,7 @@ from typing import Any
 
 from gdppca import _validate
 from gdppca._errors import NotAvailableError, ParameterError
-from gdppca.signs.base import Sign
+from gdppca.signs.base import Sign, cut_off
 from gdppca.signs.custom import Custom
 from gdppca.signs.redescending import Ball, LinearlyRedescending, Quad, Shell
 from gdppca.signs.spherical import Spherical
@@ -72,8 +72,9 @@ def as_sign(sign: Any = "spherical", radius: Any = None, n_features: int | None 
         return _named(_validate.one_of(NAMES, sign=sign), radius, n_features)
     if radius is not None:
         raise ParameterError("`radius` goes with a sign given by name; set it in the object.")
-    if isinstance(sign, _BUILT_IN):
-        return sign
+    if type(sign) in _BUILT_IN:
+        known: Sign = sign
+        return known
     return _adopted(sign)
 
 
@@ -97,7 +98,7 @@ def _cut_off(radius: Any, n_features: int | None) -> float:
         )
     if isinstance(radius, str):
         _validate.one_of(("sqrt_d", "quantile"), radius=radius)
-    return _validate.finite_positive(radius=radius)
+    return cut_off(radius=radius)
 
 
 def _adopted(sign: Any) -> Sign:

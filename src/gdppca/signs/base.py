@@ -8,7 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gdppca import _validate
+from gdppca._errors import ParameterError
 from gdppca.linalg import directions
+
+
+def cut_off(**parameter: Any) -> float:
+    """Check a radius or bound: a number whose square and inverse square are still floats."""
+    [(name, _)] = parameter.items()
+    value = _validate.finite_positive(**parameter)
+    if not 1e-100 <= value <= 1e100:
+        raise ParameterError(f"`{name}` must lie between 1e-100 and 1e100; rescale the columns.")
+    return value
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.signs.base import Sign
+from gdppca.signs.base import Sign, cut_off
 from gdppca.signs.winsor import WithRadius
 
 
@@ -77,8 +76,8 @@ class Shell(Sign):
 
     def __post_init__(self) -> None:
         """Check the two cut-offs."""
-        object.__setattr__(self, "inner", _validate.finite_positive(inner=self.inner))
-        object.__setattr__(self, "outer", _validate.finite_positive(outer=self.outer))
+        object.__setattr__(self, "inner", cut_off(inner=self.inner))
+        object.__setattr__(self, "outer", cut_off(outer=self.outer))
         if not self.inner < self.outer:
             raise ParameterError("`inner` must be smaller than `outer`.")
 
@@ -112,9 +111,9 @@ class LinearlyRedescending(Sign):
 
     def __post_init__(self) -> None:
         """Check the two cut-offs; the outer one is twice the radius unless given."""
-        object.__setattr__(self, "radius", _validate.finite_positive(radius=self.radius))
+        object.__setattr__(self, "radius", cut_off(radius=self.radius))
         outer = 2 * self.radius if self.outer is None else self.outer
-        object.__setattr__(self, "outer", _validate.finite_positive(outer=outer))
+        object.__setattr__(self, "outer", cut_off(outer=outer))
         if not self.radius < self._outer:
             raise ParameterError("`radius` must be smaller than `outer`.")
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import _validate
-from gdppca.signs.base import Sign
+from gdppca.signs.base import Sign, cut_off
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class WithRadius(Sign):
 
     def __post_init__(self) -> None:
         """Check the cut-off."""
-        object.__setattr__(self, "radius", _validate.finite_positive(radius=self.radius))
+        object.__setattr__(self, "radius", cut_off(radius=self.radius))
 
     @property
     def sup_norm(self) -> float:

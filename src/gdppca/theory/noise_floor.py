@@ -83,7 +83,7 @@ def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: 
 def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> np.ndarray:
     r"""Eigenvalues of a released matrix, freed from the bias that its noise adds.
 
-    An eigenvalue θ above a flat bulk shows up at :math:`\theta + s^2 d/\theta` under noise of
+    An eigenvalue θ above a flat bulk of k shows up at :math:`\theta + s^2 k/\theta` under noise of
     off-diagonal variance s² = σ²/2; that is inverted for those above the noise, and the others
     are replaced by their mean. The trace is kept.
 
@@ -112,7 +112,7 @@ def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: in
     m = components_above_noise(eigenvalues, noise_sd, n_samples)
     bulk = float(np.mean(eigenvalues[m:]))
     observed = np.asarray(eigenvalues[:m]) - bulk
-    spread = 2 * noise_sd**2 * d  # 4 s² d
+    spread = 2 * noise_sd**2 * (d - m)  # 4 s² times the order of the bulk
     above = 0.5 * (observed + np.sqrt(np.maximum(observed**2 - spread, 0.0)))
     spikes = bulk + above
     rest = (np.sum(eigenvalues) - spikes.sum()) / (d - m)

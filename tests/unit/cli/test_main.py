@@ -1,0 +1,149 @@
+"""The command line, as a person types it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gdppca import Release
+from gdppca.cli import show
+from gdppca.cli.main import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def words(result):
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def data(tmp_path, rng):
+    X = rng.normal(size=(3000, 3)) * [9, 3, 1]
+    np.savetxt(tmp_path / "data.csv", X, delimiter=",", header="age,pulse,weight", comments="")
+    return tmp_path / "data.csv"
+
+
+def test_fit_writes_a_release_and_tells_the_promise(data, tmp_path):
+    result = run("fit", data, "--epsilon", 1, "--delta", 1e-6, "-o", tmp_path / "r.json")
+    assert result.exit_code == 0, result.output
+    assert "(epsilon = 1, delta = 1e-06)-differential privacy" in words(result)
+    assert "age +1.00" in words(result)
+    release = Release.load(tmp_path / "r.json")
+    assert release.feature_names == ("age", "pulse", "weight")
+    assert release.n_samples == 3000
+    assert not release.guarantee.seeded
+
+
+def test_options_reach_the_estimator(data, tmp_path):
+    result = run(
+        "fit", data, "-o", tmp_path / "r.json", "--columns", "weight,age", "--components", "1",
+        "--sign", "winsor", "--radius", "sqrt_d", "--pairs", "16", "--calibration", "paper",
+        "--seed", "3", "--plot", tmp_path / "p.svg",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "simulation" in words(result)
+    release = Release.load(tmp_path / "r.json")
+    assert release.feature_names == ("weight", "age")
+    assert release.sign["parameters"] == {"radius": pytest.approx(2**0.5)}
+    assert release.scheme == {"name": "blocks", "size": 16}
+    assert release.calibration == "paper"
+    assert (tmp_path / "p.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_json_is_json_and_nothing_else(data, tmp_path):
+    result = run("fit", data, "-o", tmp_path / "r.json", "--json", "--components", "auto")
+    printed = json.loads(result.stdout)
+    assert printed["guarantee"]["delta"] == 1e-6
+    assert printed["file"].endswith("r.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "0"], "`epsilon`"),
+        (["--components", "9"], "`n_components`"),
+        (["--sign", "square"], "`sign`"),
+        (["--pairs", "x"], "`pairs`"),
+        (["--radius", "wide", "--sign", "ball"], "`radius`"),
+        (["--columns", "height"], "no column 'height'"),
+        (["--plot", "plot.bmp"], ".png"),
+    ],
+)
+def test_errors_are_one_sentence_and_leave_no_file(arguments, message, data, tmp_path):
+    result = run("fit", data, "-o", tmp_path / "r.json", *arguments)
+    assert result.exit_code == 2
+    assert message in words(result)
+    assert "Traceback" not in result.output
+    assert sorted(os.listdir(tmp_path)) == ["data.csv"]
+
+
+def test_missing_files_and_folders_are_named(tmp_path, data):
+    assert "no file" in words(run("fit", tmp_path / "none.csv", "-o", tmp_path / "r.json"))
+    assert "folder" in words(run("fit", data, "-o", tmp_path / "none" / "r.json"))
+    assert "is a folder" in words(run("fit", data, "-o", tmp_path))
+
+
+def test_existing_release_is_not_overwritten_by_accident(data, tmp_path):
+    (tmp_path / "r.json").write_text("precious")
+    result = run("fit", data, "-o", tmp_path / "r.json")
+    assert result.exit_code == 2
+    assert "exists already" in words(result)
+    assert (tmp_path / "r.json").read_text() == "precious"
+    assert run("fit", data, "-o", tmp_path / "r.json", "--force").exit_code == 0
+    Release.load(tmp_path / "r.json")
+
+
+def test_no_noise_is_drawn_before_the_files_are_known_to_be_writable(data, tmp_path, monkeypatch):
+    def fail(*args):
+        raise AssertionError("noise was drawn")
+
+    monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", fail)
+    result = run("fit", data, "-o", tmp_path / "none" / "r.json")
+    assert result.exit_code == 2
+
+
+def test_text_cells_are_never_printed(tmp_path):
+    (tmp_path / "t.csv").write_text("age,diagnosis\n50,HIV+\n60,none\n")
+    result = run("fit", tmp_path / "t.csv", "-o", tmp_path / "r.json")
+    assert result.exit_code == 2
+    assert "'diagnosis'" in words(result)
+    assert "HIV" not in result.output
+
+
+def test_warnings_are_one_line(data, tmp_path):
+    result = run("fit", data, "-o", tmp_path / "r.json", "--delta", "0.01")
+    assert result.exit_code == 0
+    assert "warning: `delta`" in words(result)
+
+
+def test_demo_prints_and_writes(tmp_path):
+    result = run("demo", "-o", tmp_path / "demo")
+    assert result.exit_code == 0, result.output
+    for part in ("differential privacy", "Directions", "release.json", "components.png"):
+        assert part in words(result)
+    assert Release.load(tmp_path / "demo" / "release.json").guarantee.protects
+    assert (tmp_path / "demo" / "components.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bar_appears_only_after_a_second(monkeypatch):
+    clock = iter([0.0, 0.5, 2.0])
+    monkeypatch.setattr(show.time, "monotonic", lambda: next(clock, 2.0))
+    started = []
+    monkeypatch.setattr(show.Bar, "start", lambda self: started.append(True))
+    with show.late_progress("work") as progress:
+        progress(1, 3)
+        assert not started
+        progress(2, 3)
+        assert started
+
+
+def test_installed_command_tells_its_version():
+    command = [sys.executable, "-c", "from gdppca.cli.main import app; app()", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("gdppca 0.")

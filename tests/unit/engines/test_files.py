@@ -1,0 +1,69 @@
+"""CSV and Parquet files."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gdppca import DataError, MissingExtraError
+from gdppca.engines import files
+from gdppca.engines.frames import as_matrix
+
+
+def test_csv_and_parquet_give_the_same_table(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n3,4\n")
+    pq.write_table(pa.table({"a": [1, 3], "b": [2.5, 4.0]}), tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        matrix = as_matrix(files.read_table(tmp_path / name))
+        np.testing.assert_array_equal(matrix.values, [[1, 2.5], [3, 4]])
+        assert matrix.names == ("a", "b")
+
+
+def test_columns_are_selected_in_the_order_asked(tmp_path):
+    (tmp_path / "t.csv").write_text("a,name,b\n1,x,2\n3,y,4\n")
+    assert files.read_table(tmp_path / "t.csv", ["b", "a"]).column_names == ["b", "a"]
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "secret"])
+def test_cell_that_is_missing_or_text_far_down_is_refused_by_column(cell, tmp_path):
+    rows = [f"{k},{k % 7}" for k in range(200_000)]
+    rows[150_000] = f"1,{cell}"
+    (tmp_path / "t.csv").write_text("a,pulse\n" + "\n".join(rows))
+    with pytest.raises(DataError, match="'pulse'") as caught:
+        as_matrix(files.read_table(tmp_path / "t.csv"))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["", "a,b\n1,2\n3\n", "a,b\n1,2,secret\n"])
+def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError, match="cannot be read") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_damaged_parquet_missing_files_and_other_endings_are_refused(tmp_path):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(DataError, match="damaged"):
+        files.read_table(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="no file"):
+        files.read_table(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match=r"\.csv"):
+        files.read_table(tmp_path / "t.xlsx")
+
+
+def test_unknown_and_repeated_columns_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,b\n1,2,3\n")
+    with pytest.raises(DataError, match="several columns named 'b'"):
+        files.read_table(tmp_path / "t.csv")
+    (tmp_path / "u.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"no column 'c'.*'a', 'b'"):
+        files.read_table(tmp_path / "u.csv", ["c"])
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"gdppca\[engines\]"):
+        files.read_table(tmp_path / "t.csv")

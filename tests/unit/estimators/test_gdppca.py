@@ -1,0 +1,405 @@
+"""DPPCA as its users call it."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from gdppca import (
+    DPPCA,
+    ColumnTypeError,
+    DataError,
+    NotAvailableError,
+    ParameterError,
+    PrivacyWarning,
+    StateError,
+    kendall_tau,
+    sin_theta,
+)
+from gdppca.kernels import sign_covariance
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_t(3, size=(400, 4)) * [9, 3, 1, 1]
+
+
+def test_exact_fit_is_the_eigenvectors_of_the_pair_scatter(X):
+    pca = DPPCA(n_components=3, epsilon=math.inf).fit(X)
+    K = kendall_tau(X)
+    np.testing.assert_allclose(pca.scatter_, K)
+    values, vectors = np.linalg.eigh(K)
+    assert sin_theta(pca.components_, vectors[:, ::-1][:, :3].T) < 1e-7
+    np.testing.assert_allclose(pca.eigenvalues_, values[::-1])
+    assert math.isinf(pca.guarantee_.epsilon)
+    assert pca.guarantee_.status == "none"
+
+
+def test_default_promise_is_what_was_asked(X):
+    pca = DPPCA(n_components=2, epsilon=0.7, delta=1e-5).fit(X)
+    assert pca.guarantee_.epsilon == pytest.approx(0.7, rel=1e-6)
+    assert pca.guarantee_.epsilon <= 0.7
+    assert pca.guarantee_.delta == 1e-5
+    assert pca.guarantee_.neighbors == "replace-one"
+    assert not pca.guarantee_.seeded
+    assert pca.noise_floor_ == pytest.approx(pca.noise_sd_ * math.sqrt(8))
+    np.testing.assert_allclose(pca.components_ @ pca.components_.T, np.eye(2), atol=1e-12)
+
+
+def test_seed_makes_a_simulation_and_says_so(X):
+    first, second = (DPPCA(random_state=5).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.scatter_, second.scatter_)
+    assert first.guarantee_.seeded
+    assert math.isinf(first.guarantee_.epsilon)
+
+
+def test_secure_fits_differ(X):
+    assert not np.array_equal(DPPCA().fit(X).scatter_, DPPCA().fit(X).scatter_)
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_give_the_same_as_arrays(convert, X):
+    names = ["age", "weight", "height", "pulse"]
+    frame = convert({name: X[:, k] for k, name in enumerate(names)})
+    pca = DPPCA(random_state=0).fit(frame)
+    np.testing.assert_array_equal(pca.scatter_, DPPCA(random_state=0).fit(X).scatter_)
+    assert list(pca.feature_names_in_) == names
+    assert pca.release_.feature_names == tuple(names)
+    np.testing.assert_allclose(pca.transform(frame), X @ pca.components_.T)
+
+
+@pytest.mark.parametrize(("output", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_scores_come_as_the_frame_that_was_asked_for(output, kind, X):
+    pca = DPPCA(random_state=0).set_output(transform=output)
+    scores = pca.fit_transform(X)
+    assert isinstance(scores, kind)
+    assert list(scores.columns) == list(pca.get_feature_names_out()) == ["dppca0", "dppca1"]
+
+
+def test_transform_says_that_scores_are_not_private(X):
+    with pytest.warns(PrivacyWarning, match="not private"):
+        DPPCA(random_state=0).fit(X).transform(X)
+
+
+def test_inverse_transform_returns_to_the_subspace(X):
+    pca = DPPCA(4, random_state=0, location=np.ones(4), scale=[1.0, 2.0, 3.0, 4.0]).fit(X)
+    np.testing.assert_allclose(pca.inverse_transform(pca.transform(X)), X, atol=1e-10)
+
+
+def test_pipelines_and_clones_work(X):
+    pipeline = make_pipeline(FunctionTransformer(np.negative), DPPCA(1, random_state=0))
+    assert clone(pipeline).fit_transform(X).shape == (400, 1)
+
+
+def test_location_uses_the_one_sample_statistic(X):
+    centre = np.array([1.0, 2.0, 3.0, 4.0])
+    pca = DPPCA(epsilon=math.inf, location=centre).fit(X)
+    np.testing.assert_allclose(pca.scatter_, sign_covariance(X, centre))
+    np.testing.assert_array_equal(pca.mean_, centre)
+    np.testing.assert_allclose(pca.transform(X), (X - centre) @ pca.components_.T)
+    assert pca.release_.scheme == {"name": "one-sample"}
+    halved = DPPCA(location=centre, random_state=0).fit(X).noise_sd_
+    assert halved == pytest.approx(DPPCA(random_state=0).fit(X).noise_sd_ / 2, rel=1e-6)
+
+
+def test_scale_divides_the_columns(X):
+    scale = np.array([9.0, 3.0, 1.0, 1.0])
+    pca = DPPCA(epsilon=math.inf, scale=scale).fit(X)
+    np.testing.assert_allclose(pca.scatter_, kendall_tau(X / scale))
+    np.testing.assert_allclose(pca.transform(X), (X / scale) @ pca.components_.T)
+
+
+def test_tiny_scale_is_no_data_dependent_error(X):
+    assert np.isfinite(DPPCA(random_state=0, scale=[1e-308] * 4).fit(1e10 * X).scatter_).all()
+
+
+@pytest.mark.parametrize("pairs", [8, "halves"])
+def test_ordered_schemes_shuffle_first(pairs, X):
+    ordered = X[np.argsort(X[:, 0])]
+    first, second = (DPPCA(epsilon=math.inf, pairs=pairs).fit(ordered).scatter_ for _ in range(2))
+    assert not np.allclose(first, second)
+    assert not np.allclose(first, kendall_tau(ordered, pairs=pairs), atol=1e-3)
+
+
+def test_sorted_file_estimates_the_same_as_a_shuffled_one(X):
+    expected = kendall_tau(X)
+    ordered = DPPCA(epsilon=math.inf, pairs=64).fit(X[np.argsort(X[:, 0])]).scatter_
+    assert np.linalg.norm(ordered - expected) < 0.05
+    assert np.linalg.norm(kendall_tau(X[np.argsort(X[:, 0])], pairs=64) - expected) > 0.2
+
+
+class TestPartialFit:
+    """Streams: accumulate, then draw once."""
+
+    def test_batches_release_once_at_the_end(self, X):
+        pca = DPPCA(2, epsilon=2.0)
+        for batch in np.split(X, 4):
+            pca.partial_fit(batch)
+            assert not hasattr(pca, "components_")
+        pca.finalize()
+        assert pca.n_samples_ == 400
+        assert pca.release_.scheme == {"name": "blocks", "size": 64}
+        assert pca.guarantee_.epsilon == pytest.approx(2.0, rel=1e-6)
+        assert any("order" in assumption for assumption in pca.guarantee_.assumptions)
+
+    def test_estimate_is_that_of_blocks(self, X):
+        pca = DPPCA(2, epsilon=math.inf, pairs=32)
+        for batch in np.split(X, [100, 101, 250]):
+            pca.partial_fit(batch)
+        assert np.linalg.norm(pca.finalize().scatter_ - kendall_tau(X)) < 0.05
+
+    def test_location_and_scale_stream_too(self, X):
+        scale, centre = [9.0, 3.0, 1.0, 1.0], np.ones(4)
+        pca = DPPCA(epsilon=math.inf, location=centre, scale=scale)
+        pca.partial_fit(X[:150]).partial_fit(X[150:]).finalize()
+        expected = DPPCA(epsilon=math.inf, location=centre, scale=scale).fit(X).scatter_
+        np.testing.assert_allclose(pca.scatter_, expected, atol=1e-14)
+
+    def test_noise_is_drawn_once_only(self, X):
+        pca = DPPCA().partial_fit(X).finalize()
+        with pytest.raises(StateError, match="finalize"):
+            pca.finalize()
+        with pytest.raises(StateError, match="clone"):
+            pca.partial_fit(X)
+        with pytest.raises(StateError, match="partial_fit"):
+            DPPCA().finalize()
+
+    def test_exact_sums_are_not_pickled_and_are_gone_after(self, X):
+        pca = DPPCA().partial_fit(X)
+        for leak in (pickle.dumps, copy.copy):
+            with pytest.raises(StateError, match="not private"):
+                leak(pca)
+        assert "sums" not in repr(pca)
+        assert not any("accumulated" in name for name in vars(pca.finalize()))
+
+    def test_columns_must_stay_the_same(self, X):
+        pca = DPPCA().partial_fit(X)
+        with pytest.raises(ValueError, match="3 features"):
+            pca.partial_fit(X[:, :3])
+
+    def test_all_pairs_need_all_rows(self, X):
+        with pytest.raises(ParameterError, match="all rows at once"):
+            DPPCA(pairs="all").partial_fit(X)
+
+    def test_one_row_in_all_is_too_few(self):
+        with pytest.raises(DataError, match="At least 2 rows"):
+            DPPCA(1).partial_fit(np.ones((1, 2))).finalize()
+
+
+def test_auto_keeps_what_stands_above_the_noise(rng):
+    X = rng.normal(size=(5000, 10))
+    X[:, 0] *= 5
+    X[:, 1] *= 3
+    pca = DPPCA("auto", epsilon=1.0, random_state=0).fit(X)
+    assert pca.n_components_ == len(pca.components_) == 2
+
+
+def test_auto_says_when_nothing_stands_above_the_noise(rng):
+    X = rng.normal(size=(2000, 10))
+    with pytest.warns(UserWarning, match="No direction"):
+        pca = DPPCA("auto", random_state=0).fit(X)
+    assert pca.components_.shape == (0, 10)
+    assert pca.transform(X).shape == (2000, 0)
+
+
+def test_explained_variance_is_that_of_the_scatter_matrix(rng):
+    X = rng.normal(size=(20_000, 5)) * np.sqrt([10, 5, 1, 1, 1])
+    pca = DPPCA(2, epsilon=1.0, random_state=0).fit(X / np.abs(rng.normal(size=(20_000, 1))))
+    np.testing.assert_allclose(pca.explained_variance_ratio_, [10 / 18, 5 / 18], atol=0.02)
+    with pytest.raises(AttributeError, match="spherical"):
+        _ = DPPCA(sign="winsor", random_state=0).fit(X).explained_variance_ratio_
+
+
+class TestEdges:
+    """What must simply work."""
+
+    @pytest.mark.parametrize(
+        "X",
+        [
+            np.ones((5, 3)),
+            np.column_stack([np.arange(5.0), np.ones(5), np.zeros(5)]),
+            np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]),
+            np.arange(12).reshape(4, 3) + 2**60,
+            np.arange(12, dtype=object).reshape(4, 3) + 10**30,
+            np.array([[True, False, True], [False, False, True]]),
+            np.random.default_rng(0).normal(size=(9, 3)).astype(np.float32),
+            [[1, 2, 3], [4, 5, 6]],
+        ],
+        ids=["equal", "constant", "two rows", "int64", "bigint", "bool", "float32", "lists"],
+    )
+    def test_unusual_tables_are_fitted(self, X):
+        pca = DPPCA(1).fit(X)
+        assert np.isfinite(pca.components_).all()
+
+    def test_one_column(self, rng):
+        assert DPPCA(1).fit(rng.normal(size=(9, 1))).components_.shape == (1, 1)
+
+    def test_integers_beyond_two_to_the_53_in_every_frame(self):
+        values = {"a": [2**60, 2**60 + 2**20, 5], "b": [1, 2, 4]}
+        for frame in (pd.DataFrame(values), pl.DataFrame(values), pa.table(values)):
+            assert np.isfinite(DPPCA(1).fit(frame).components_).all()
+
+    def test_larger_than_a_block_of_all_pairs(self, rng):
+        pca = DPPCA(1).fit(rng.normal(size=(60_000, 5)))
+        assert pca.release_.scheme == {"name": "blocks", "size": 64}
+
+
+class TestBadInput:
+    """Errors name the parameter or column, say what to do, and never quote a cell."""
+
+    @pytest.mark.parametrize(
+        ("parameters", "words"),
+        [
+            ({"epsilon": 0}, "`epsilon`"),
+            ({"epsilon": -1.0}, "`epsilon`"),
+            ({"epsilon": math.nan}, "`epsilon`"),
+            ({"epsilon": "1"}, "`epsilon`"),
+            ({"delta": 0}, "`delta`"),
+            ({"delta": 1.0}, "`delta`"),
+            ({"delta": None}, "`delta`"),
+            ({"n_components": 0}, "`n_components`"),
+            ({"n_components": 5}, "`n_components`"),
+            ({"n_components": 1.5}, "`n_components`"),
+            ({"n_components": "all"}, "`n_components`"),
+            ({"sign": "square"}, "`sign`"),
+            ({"sign": object()}, "`sign`"),
+            ({"radius": 1.0}, "`radius`"),
+            ({"sign": "winsor", "radius": -1}, "`radius`"),
+            ({"pairs": 1}, "`pairs`"),
+            ({"pairs": "some"}, "`pairs`"),
+            ({"calibration": "loose"}, "`calibration`"),
+            ({"location": [1.0]}, "`location`"),
+            ({"location": [np.nan] * 4}, "`location`"),
+            ({"location": "mean"}, "`location`"),
+            ({"scale": [1.0, 1.0, 1.0, 0.0]}, "`scale`"),
+            ({"scale": "auto"}, "`scale`"),
+            ({"random_state": -1}, "`random_state`"),
+            ({"random_state": "x"}, "`random_state`"),
+        ],
+    )
+    def test_bad_parameters(self, parameters, words, X):
+        with pytest.raises(ParameterError, match=words):
+            DPPCA(**parameters).fit(X)
+        with pytest.raises(ParameterError, match=words):
+            DPPCA(**parameters).partial_fit(X)
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"location": "private"},
+            {"location": "auto"},
+            {"scale": "private"},
+            {"ledger": "sqlite:///x"},
+            {"sign": "winsor", "radius": "quantile"},
+        ],
+    )
+    def test_wishes_for_later_say_so(self, parameters, X):
+        with pytest.raises(NotAvailableError, match="not available"):
+            DPPCA(**parameters).fit(X)
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    def test_non_finite_cells_name_the_column(self, bad, X):
+        X[7, 2] = bad
+        with pytest.raises(DataError, match=r"Column '2'.*NaN or inf"):
+            DPPCA().fit(X)
+        frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+        with pytest.raises(DataError, match="Column 'c'"):
+            DPPCA().fit(frame)
+
+    @pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, pa.table])
+    def test_missing_values_and_text_name_the_column(self, convert):
+        with pytest.raises(DataError, match="'pulse'"):
+            DPPCA(1).fit(convert({"age": [1.0, 2.0], "pulse": [1.0, None]}))
+        with pytest.raises(ColumnTypeError, match="'diagnosis'") as caught:
+            DPPCA(1).fit(convert({"age": [1.0, 2.0], "diagnosis": ["HIV+", "HIV-"]}))
+        assert "HIV" not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+    @pytest.mark.parametrize(
+        "table",
+        [
+            np.array([["HIV+", "1"], ["2", "3"]]),
+            np.array([["HIV+", 1.0], [2.0, 3.0]], dtype=object),
+            [["HIV+", 1.0], [2.0, 3.0]],
+            pd.DataFrame({"a": ["HIV+", 1.0], "b": [1, 2]}, dtype=object),
+        ],
+    )
+    def test_text_is_never_quoted(self, table):
+        with pytest.raises(ColumnTypeError) as caught:
+            DPPCA(1).fit(table)
+        assert "HIV" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "table",
+        [np.ones((0, 3)), np.ones((1, 3)), np.ones((5, 0)), np.ones(5), np.ones((2, 2, 2)), 3.0],
+    )
+    def test_impossible_shapes(self, table):
+        with pytest.raises(DataError):
+            DPPCA(1).fit(table)
+
+    def test_ragged_lists_and_lazy_frames(self):
+        with pytest.raises(DataError, match="rectangular"):
+            DPPCA(1).fit([[1.0, 2.0], [3.0]])
+        with pytest.raises(DataError, match="lazy"):
+            DPPCA(1).fit(pl.LazyFrame({"a": [1.0, 2.0]}))
+        with pytest.raises(DataError, match="whole table"):
+            DPPCA(1).fit(pd.Series([1.0, 2.0]))
+
+    def test_delta_above_one_over_n_warns(self, X):
+        with pytest.warns(PrivacyWarning, match="1/n"):
+            DPPCA(delta=0.01).fit(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            DPPCA(delta=0.001).fit(X)
+
+    def test_wrong_columns_in_transform(self, X):
+        pca = DPPCA(random_state=0).fit(X)
+        with pytest.raises(ValueError, match="3 features"):
+            pca.transform(X[:, :3])
+        with pytest.raises(DataError, match="2 components"):
+            pca.inverse_transform(X)
+        frame = pd.DataFrame(X, columns=list("abcd"))
+        with pytest.raises(ValueError, match="feature names"):
+            DPPCA(random_state=0).fit(frame).transform(frame[list("dcba")])
+
+    def test_before_the_fit(self, X):
+        for call in (DPPCA().transform, DPPCA().inverse_transform):
+            with pytest.raises(NotFittedError):
+                call(X)
+
+    def test_paper_noise_that_breaks_its_word_warns(self, X):
+        with pytest.warns(PrivacyWarning, match="does not reach"):
+            pca = DPPCA(epsilon=40.0, delta=1e-5, calibration="paper").fit(X)
+        assert pca.guarantee_.epsilon > 40
+
+    def test_no_number_is_drawn_when_a_parameter_is_bad(self, X, monkeypatch):
+        def fail(*args):
+            raise AssertionError("noise was drawn")
+
+        monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", fail)
+        with pytest.raises(ParameterError):
+            DPPCA(n_components=9).fit(X)
+
+
+def test_fitted_object_holds_only_the_release_and_the_shape(X):
+    canary = 987654.321
+    X[3] = canary
+    pca = DPPCA(2).fit(X)
+    allowed = {
+        "components_", "eigenvalues_", "guarantee_", "mean_", "n_components_", "n_features_in_",
+        "n_samples_", "noise_floor_", "noise_sd_", "release_", "scale_", "scatter_",
+    }  # fmt: skip
+    assert set(vars(pca)) - set(pca.get_params()) == allowed
+    assert "987654" not in repr(pca) + repr(pca.release_) + str(pca.release_.to_dict())
+    arrays = [v for v in vars(pca).values() if isinstance(v, np.ndarray)]
+    assert max(np.abs(a).max() for a in arrays) < 10

@@ -1,0 +1,121 @@
+"""The kernels on hostile input, against thousands of bits."""
+
+import numpy as np
+import pytest
+from hostile import SIGNS, exact_pairs, frobenius_error, hostile_tables, sign_id
+
+from gdppca import kendall_tau
+from gdppca.kernels import AllPairs, Blocks, _compiled, guard, pair_rounding_error, pair_sum
+from gdppca.signs import Spherical, Trimmed
+
+TABLES = dict(hostile_tables())
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("sign", SIGNS, ids=sign_id)
+def test_hostile_input_is_summed_to_twelve_digits(name, sign):
+    X = TABLES[name]
+    for size in (None, 2, 7):
+        K = kendall_tau(X, sign, "all" if size is None else size)
+        assert frobenius_error(K, exact_pairs(X, sign, size), sign) <= 1e-12
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_many_tiles_agree_with_direct_sums(name, rng):
+    # Large enough for several tiles; rows of the hostile table repeated with noise of its own size.
+    X = np.repeat(TABLES[name], 30, axis=0)[:500]
+    X = X * (1 + 1e-3 * rng.integers(-1, 2, size=X.shape))
+    X = np.clip(X, -1.7e308, 1.7e308)
+    i, j = np.tril_indices(len(X), k=-1)
+    for sign in (Spherical(), Trimmed(1.0)):
+        direct = guard.direct_scatter(X[i], X[j], sign) / len(i)
+        assert np.linalg.norm(kendall_tau(X, sign) - direct) <= 1e-12
+
+
+def test_clusters_take_every_way_through_the_guard(monkeypatch, rng):
+    ways = set()
+    for name in ("laplacian", "direct_scatter"):
+        original = getattr(guard, name)
+
+        def spy(*args, _name=name, _original=original, **kwargs):
+            ways.add(_name)
+            return _original(*args, **kwargs)
+
+        monkeypatch.setattr(guard, name, spy)
+    centres = rng.choice([0.0, 1.0, 2.0], size=(400, 1))
+    kendall_tau(1e6 * centres + 1e-6 * rng.normal(size=(400, 20)))
+    assert "laplacian" in ways
+    ways.clear()
+    X = rng.normal(size=(400, 4))
+    X[1] = np.nextafter(X[0], 9)
+    kendall_tau(X)
+    assert ways == {"direct_scatter"}
+
+
+def test_plain_data_never_leaves_the_product(monkeypatch, rng):
+    def fail(*args):
+        raise AssertionError("a plain table was sent to the slow path")
+
+    monkeypatch.setattr(guard, "_refused_scatter", fail)
+    for X in (rng.normal(size=(600, 30)), 1e8 + rng.normal(size=(600, 30))):
+        kendall_tau(X)
+
+
+def test_a_pair_distance_has_the_same_bits_everywhere(rng):
+    """The distance of two rows must not depend on other rows: signs with an edge rely on it."""
+    rows = rng.normal(size=(9, 37)) * 10.0 ** rng.integers(-3, 4, size=(9, 37))
+
+    def lengths(stack, exponent=0):
+        scaled = np.ascontiguousarray(np.ldexp(stack, exponent))[None]
+        out = np.zeros((1, len(stack), len(stack)))
+        columns = np.ascontiguousarray(scaled.swapaxes(1, 2))
+        _compiled.tile_lengths(scaled, columns, False, out)
+        return np.ldexp(out[0], -exponent)
+
+    alone = np.array([[lengths(rows[[i, j]])[0, 1] for j in range(9)] for i in range(9)])
+    together = lengths(rows)
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(together, together.T)
+    np.testing.assert_array_equal(lengths(rows, -400), alone)
+    np.testing.assert_array_equal(lengths(np.repeat(rows, 7, axis=0))[::7, ::7], alone)
+    i, j = np.indices((9, 9)).reshape(2, -1)
+    differences, direct = np.empty((81, 37)), np.empty(81)
+    exponents = np.empty(81, dtype=np.int64)
+    _compiled.pair_differences(rows[i], rows[j], differences, direct, exponents)
+    np.testing.assert_array_equal(np.ldexp(direct, exponents), alone.ravel())
+
+
+def test_one_row_cannot_flip_pairs_it_is_not_part_of(rng):
+    """All distances at the edge of a trimmed sign; one row changes centre and scale of the rest."""
+    X = rng.integers(0, 2, size=(240, 8)).astype(float)
+    sign = Trimmed(np.sqrt(2.0))  # pairs at squared distance 4 sit on the edge exactly
+    K = kendall_tau(X, sign)
+    for replacement in (1e300, 1e-300, 12345.678):
+        neighbour = X.copy()
+        neighbour[0] = replacement * rng.normal(size=8)
+        moved = np.linalg.norm(kendall_tau(neighbour, sign) - K)
+        assert moved <= 2 * np.sqrt(2) / len(X)
+
+
+@pytest.mark.parametrize("scheme", [AllPairs(), Blocks(64), Blocks(500)])
+def test_rounding_bound_stays_below_a_thousandth_of_the_sensitivity(scheme):
+    largest = {"all": 10**6, "blocks": 10**8}[scheme.name]
+    for n in (2, 100, 10**4, largest):
+        assert 2 * pair_rounding_error(scheme, n, 1000) <= 1e-3 * 2 * np.sqrt(2) / n
+
+
+def test_observed_error_stays_below_the_proven_bound(rng):
+    X = rng.standard_cauchy((300, 5))
+    i, j = np.tril_indices(300, k=-1)
+    direct = guard.direct_scatter(X[i], X[j], Spherical()) / len(i)
+    error = np.linalg.norm(kendall_tau(X) - direct)
+    assert error <= pair_rounding_error(AllPairs(), 300, 5)
+
+
+def test_sign_that_breaks_its_bound_is_held_to_it(rng):
+    class Liar(Spherical):
+        def radial(self, s):
+            return np.where(s > 1.5, 1e9, np.where(s > 1.0, np.nan, 0.5))
+
+    K = pair_sum._all_pairs_sum(rng.normal(size=(50, 3)), Liar())
+    assert np.trace(K) <= 50 * 49 / 2

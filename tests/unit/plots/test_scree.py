@@ -1,0 +1,39 @@
+"""Pictures of releases."""
+
+import io
+
+import numpy as np
+import pytest
+
+from gdppca import DPPCA, MissingExtraError
+from gdppca.plots import release_figure
+
+
+def release(n_components, d=20):
+    X = np.random.default_rng(0).normal(size=(200, d))
+    return DPPCA(n_components, random_state=0).fit(X).release_
+
+
+@pytest.mark.parametrize(("m", "panels"), [(1, 2), (2, 2), (20, 2)])
+def test_figure_shows_spectrum_loadings_and_promise(m, panels):
+    figure = release_figure(release(m))
+    assert len(figure.axes) == panels
+    assert "simulation" in figure.get_supxlabel()
+    assert figure.axes[0].get_ylabel() == "eigenvalue"
+    assert len(figure.axes[1].get_yticklabels()) == 12
+    figure.savefig(io.BytesIO())
+
+
+@pytest.mark.filterwarnings("ignore:No direction")
+def test_release_without_components_has_a_spectrum_only():
+    assert len(release_figure(release("auto")).axes) == 1
+
+
+def test_one_column_can_be_drawn():
+    release_figure(release(1, d=1)).savefig(io.BytesIO())
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+        release_figure(release(1))

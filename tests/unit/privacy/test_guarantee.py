@@ -1,0 +1,98 @@
+"""The promise as data."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from gdppca import Guarantee, ParameterError, ReleaseError
+from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, PureEvent, Status
+
+
+def promise(**changes):
+    fields = {
+        "events": (GaussianEvent(purpose="scatter", noise_multiplier=3.731),),
+        "delta": 1e-5,
+        "assumptions": ("n is public",),
+    }
+    return Guarantee(**(fields | changes))
+
+
+def test_numbers_follow_from_the_events():
+    guarantee = promise()
+    assert guarantee.epsilon == pytest.approx(1.0, abs=1e-3)
+    assert guarantee.gdp_mu == pytest.approx(1 / 3.731)
+    assert guarantee.zcdp_rho == pytest.approx(0.5 / 3.731**2)
+    assert guarantee.neighbors == "replace-one"
+    assert guarantee.status == "proven"
+
+
+@pytest.mark.parametrize("change", [{"seeded": True}, {"status": "none", "reason": "why"}])
+def test_simulations_and_empty_promises_protect_nobody(change):
+    guarantee = promise(**change)
+    assert math.isinf(guarantee.epsilon)
+    assert math.isinf(guarantee.gdp_mu)
+    assert math.isinf(guarantee.zcdp_rho)
+    assert guarantee.nominal_epsilon == pytest.approx(1.0, abs=1e-3)
+    assert "no protection" in str(guarantee)
+
+
+def test_sum_composes_and_keeps_every_assumption():
+    other = promise(
+        events=(PureEvent(purpose="quantile", epsilon=0.1),), assumptions=("n is public", "more")
+    )
+    both = promise() + other
+    assert [event.purpose for event in both.events] == ["scatter", "quantile"]
+    assert 1.0 < both.epsilon < 1.1
+    assert both.assumptions == ("n is public", "more")
+
+
+def test_sum_is_as_weak_as_its_weakest_part():
+    assert (promise() + promise(seeded=True)).seeded
+    weak = promise(status="high-probability", reason="only likely")
+    assert (promise() + weak).status is Status.HIGH_PROBABILITY
+    assert (weak + promise()).reason == "only likely"
+
+
+def test_different_neighbours_do_not_compose():
+    with pytest.raises(ParameterError, match="neighbours"):
+        promise() + promise(neighbors=Neighbors.ADD_REMOVE)
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        promise(),
+        promise(seeded=True),
+        promise(events=(PureEvent(purpose="q", epsilon=0.3),)),
+        promise(events=(NonPrivateEvent(purpose="x"),), status="none", reason="no noise"),
+    ],
+)
+def test_plain_form_comes_back_through_json(guarantee):
+    text = json.dumps(guarantee.to_dict(), allow_nan=False)
+    assert Guarantee.from_dict(json.loads(text)) == guarantee
+
+
+@pytest.mark.parametrize("name", ["epsilon", "gdp_mu", "zcdp_rho"])
+def test_edited_numbers_are_found(name):
+    plain = promise().to_dict()
+    plain[name] *= 0.5
+    with pytest.raises(ReleaseError, match=name):
+        Guarantee.from_dict(plain)
+
+
+def test_unknown_event_is_refused():
+    plain = promise().to_dict()
+    plain["events"][0]["kind"] = "magic"
+    with pytest.raises(ReleaseError, match="magic"):
+        Guarantee.from_dict(plain)
+
+
+def test_promises_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        promise().delta = 0.5
+    with pytest.raises(ParameterError, match="delta"):
+        promise(delta=1.0)
+    with pytest.raises(ParameterError, match="noise_multiplier"):
+        GaussianEvent(purpose="x", noise_multiplier=0.0)

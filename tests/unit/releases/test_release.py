@@ -1,0 +1,169 @@
+"""Releases on disk: whole, checked, plain."""
+
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+
+from gdppca import DPPCA, Release, ReleaseError
+from gdppca.releases.release import _checksum
+
+
+@pytest.fixture(scope="module")
+def release():
+    rng = np.random.default_rng(0)
+    return DPPCA(n_components=2, random_state=1).fit(rng.normal(size=(50, 3))).release_
+
+
+def rewritten(path, change, *, sealed=True):
+    """Edit a release file; with `sealed` the checksum is made to match again."""
+    plain = json.loads(path.read_text())
+    change(plain)
+    if sealed:
+        plain["checksum"] = _checksum(plain)
+    path.write_text(json.dumps(plain))
+    return path
+
+
+@pytest.fixture
+def path(release, tmp_path):
+    release.save(tmp_path / "release.json")
+    return tmp_path / "release.json"
+
+
+def test_what_is_saved_comes_back_to_the_last_bit(release, path):
+    loaded = Release.load(path)
+    for name in ("components", "scatter"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(release, name))
+    assert loaded.to_dict() == release.to_dict()
+    assert loaded.guarantee == release.guarantee
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilon": math.inf},
+        {"n_components": "auto"},
+        {"location": np.zeros(3), "scale": [1.0, 2.0, 3.0]},
+        {"sign": "shell", "radius": 2.0, "pairs": 4},
+        {"sign": "lr", "radius": 2.0, "pairs": "halves", "calibration": "paper"},
+    ],
+)
+@pytest.mark.filterwarnings("ignore:No direction")
+def test_every_kind_of_release_comes_back(options, tmp_path, rng):
+    pca = DPPCA(**({"n_components": 1, "random_state": 0} | options)).fit(rng.normal(size=(40, 3)))
+    pca.release_.save(tmp_path / "r.json")
+    assert Release.load(tmp_path / "r.json").to_dict() == pca.release_.to_dict()
+
+
+def test_release_is_read_only(release):
+    with pytest.raises(ValueError, match="read-only"):
+        release.scatter[0, 0] = 1.0
+    with pytest.raises(AttributeError):
+        release.noise_sd = 0.0
+
+
+def test_file_is_readable_by_others(path):
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_careless_edit_is_found_by_the_checksum(path):
+    def edit(plain):
+        plain["noise_sd"] *= 2
+
+    with pytest.raises(ReleaseError, match="checksum"):
+        Release.load(rewritten(path, edit, sealed=False))
+
+
+def test_edited_promise_is_found_by_its_events(path):
+    def edit(plain):
+        plain["guarantee"]["epsilon"] = 0.001
+
+    with pytest.raises(ReleaseError, match="epsilon"):
+        Release.load(rewritten(path, edit))
+
+
+def test_later_version_asks_for_a_newer_library(path):
+    with pytest.raises(ReleaseError, match="newer gdppca"):
+        Release.load(rewritten(path, lambda plain: plain.update(version=2)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain.pop("scatter"),
+        lambda plain: plain.update(extra=1),
+        lambda plain: plain.update(noise_sd="small"),
+        lambda plain: plain["guarantee"].update(neighbors="all"),
+        lambda plain: plain["guarantee"]["events"].append({"kind": "gaussian"}),
+    ],
+)
+def test_schema_is_kept(change, path):
+    with pytest.raises(ReleaseError, match="schema"):
+        Release.load(rewritten(path, change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain["components"][0].append(0.0),
+        lambda plain: plain["scatter"].pop(),
+        lambda plain: plain["feature_names"].pop(),
+        lambda plain: plain.update(location=[0.0]),
+        lambda plain: plain["scatter"][0].__setitem__(1, 9.0),
+    ],
+)
+def test_shapes_must_fit_together(change, path):
+    with pytest.raises(ReleaseError, match=r"fit together|symmetric"):
+        Release.load(rewritten(path, change))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", '"x"', '{"format": "other"}', "[" * 100_000, "\x00", '{"format": NaN}'],
+)
+def test_damaged_files_are_refused(text, tmp_path):
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(ReleaseError):
+        Release.load(tmp_path / "r.json")
+
+
+def test_infinite_numbers_are_refused(path):
+    path.write_text(path.read_text().replace('"noise_sd": ', '"noise_sd": 1e999, "x": '))
+    with pytest.raises(ReleaseError, match="JSON"):
+        Release.load(path)
+
+
+def test_binary_and_missing_files_are_refused(tmp_path):
+    (tmp_path / "r.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ReleaseError, match="damaged"):
+        Release.load(tmp_path / "r.json")
+    with pytest.raises(ReleaseError, match="no release file"):
+        Release.load(tmp_path / "missing.json")
+
+
+def test_failed_write_leaves_the_old_file_and_no_other(release, path, monkeypatch):
+    before = path.read_bytes()
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        release.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == ["release.json"]
+
+
+def test_estimator_from_a_release_scores_alike(release, path, rng):
+    pca = DPPCA.from_release(Release.load(path))
+    X = rng.normal(size=(4, 3))
+    np.testing.assert_allclose(pca.transform(X), X @ release.components.T)
+    assert pca.guarantee_ == release.guarantee
+
+
+def test_repr_tells_the_promise(release):
+    assert "simulation" in repr(release)
+    assert "2 components of 3 columns from 50 rows" in repr(release)
