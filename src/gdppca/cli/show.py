@@ -19,7 +19,7 @@ from gdppca._errors import GdppcaError, PrivacyWarning
 from gdppca.kernels import Progress
 from gdppca.linalg import eigen_descending
 from gdppca.releases import Release
-from gdppca.theory import noise_edge
+from gdppca.theory import noise_band
 
 console = Console()
 errors = Console(stderr=True)
@@ -77,9 +77,9 @@ def _promise(release: Release) -> Panel:
         f"{release.n_samples} rows, {release.n_features} columns; "
         f"sign {release.sign['name']}, pairs {release.scheme['name']}, "
         f"noise sd {release.noise_sd:.4g}",
-        "",
-        *(f"Assumed: {assumption}" for assumption in guarantee.assumptions),
     ]
+    if guarantee.protects:
+        lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
     title = "What is promised" if guarantee.protects else "Nothing is promised"
     return Panel("\n".join(escape(line) for line in lines), title=title, title_align="left")
 
@@ -88,9 +88,7 @@ def _directions(release: Release) -> Table | str:
     if not len(release.components):
         return "No direction stands above the noise."
     values = eigen_descending(release.scatter)[0]
-    kept = len(release.components)
-    bulk = float(np.mean(values[kept:])) if kept < len(values) else 0.0
-    edge = bulk + noise_edge(release.noise_sd, release.n_features)
+    _, edge = noise_band(values, release.noise_sd, release.n_samples)
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")
     table.add_column("eigenvalue", justify="right")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from gdppca import _validate, linalg
 from gdppca._errors import (
@@ -33,7 +34,7 @@ from gdppca.linalg import LARGEST
 from gdppca.privacy import Guarantee, NonPrivateEvent, Status
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
-from gdppca.signs import Sign, as_sign
+from gdppca.signs import Sign, as_sign, sign_from_description
 from gdppca.theory import components_above_noise
 
 _ASSUMED = (
@@ -52,8 +53,12 @@ _ASSUMED_ORDER = (
 
 @dataclass(frozen=True)
 class _Settings:
-    """Everything that a fit needs to know before it sees a row."""
+    """Everything that a fit needs to know before it sees a row, frozen."""
 
+    n_components: int | str
+    epsilon: float
+    delta: float
+    calibration: str
     n_samples: int
     n_features: int
     sign: Sign
@@ -65,17 +70,22 @@ class _Settings:
 
 @dataclass
 class _Accumulated:
-    """What `partial_fit` gathers until `finalize`: exact sums, not private."""
+    """What `partial_fit` gathers until `finalize`: exact sums, not private.
+
+    `frozen` is a copy of the estimator as it was at the first batch: noise for other parameters
+    than those of the sums would protect nobody.
+    """
 
     sums: PairSum | SignSum
     rng: Rng
+    frozen: DPPCA
 
 
 class DPPCA(PrivatePCA):
     r"""Robust and differentially private principal component analysis.
 
-    Heavy tails and poisoned rows cannot bend it, no bounds on the columns are needed, and one
-    person's row is hidden by calibrated noise.
+    Heavy tails do not bend it, a few poisoned rows bend it little, no bounds on the columns are
+    needed, and any one person's row is hidden by calibrated noise.
 
     Parameters
     ----------
@@ -229,8 +239,10 @@ class DPPCA(PrivatePCA):
         X = self._checked(X, reset=first).values
         if first:
             self._accumulated = self._start(X.shape[1])
-        order = self._accumulated.rng.permutation(len(X))
-        self._accumulated.sums.update(self._scaled(X), order)
+        accumulated = self._accumulated
+        _, scale = accumulated.frozen._public_vectors(X.shape[1])
+        order = accumulated.rng.permutation(len(X))
+        accumulated.sums.update(_divided(X, scale), order)
         return self
 
     def finalize(self) -> Self:
@@ -243,8 +255,8 @@ class DPPCA(PrivatePCA):
         """
         if not hasattr(self, "_accumulated"):
             raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-        sums, rng = self._accumulated.sums, self._accumulated.rng
-        settings = self._settings(sums.n_samples, self.n_features_in_, streamed=True)
+        sums, rng, frozen = vars(self._accumulated).values()
+        settings = frozen._settings(sums.n_samples, sums.n_features, streamed=True)
         K_hat = sums.mean()  # not private
         self._forget_partial()
         noisy = private_scatter(K_hat, settings.noise, rng)
@@ -262,13 +274,19 @@ class DPPCA(PrivatePCA):
         Returns
         -------
         DPPCA
-            Fitted; nothing is spent.
+            Fitted, with the parameters of the release; nothing is spent. A user's own sign is not
+            in a release: it becomes the spherical one here, which matters only for a new fit.
         """
+        scheme = release.scheme
         pca = cls(
             n_components=len(release.components),
+            # The true ε with tight noise is the noise that was drawn, whatever the calibration.
             epsilon=release.guarantee.nominal_epsilon,
             delta=release.guarantee.delta,
-            calibration=release.calibration,
+            sign=sign_from_description(release.sign),
+            pairs=scheme.get("size", scheme["name"]) if scheme["name"] != "one-sample" else "auto",
+            location=release.location,
+            scale=release.scale,
         )
         pca.n_features_in_ = release.n_features
         generic = tuple(f"x{k}" for k in range(release.n_features))
@@ -293,7 +311,19 @@ class DPPCA(PrivatePCA):
             n_features=d,
             calibration=self.calibration,
         )
-        return _Settings(n, d, sign, scheme, location, scale, noise)
+        return _Settings(
+            n_components=self.n_components,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            calibration=self.calibration,
+            n_samples=n,
+            n_features=d,
+            sign=sign,
+            scheme=scheme,
+            location=location,
+            scale=scale,
+            noise=noise,
+        )
 
     def _check_choices(self, n: int, d: int) -> None:
         if isinstance(self.n_components, str):
@@ -352,10 +382,7 @@ class DPPCA(PrivatePCA):
         else:
             assert isinstance(scheme, Blocks)
             sums = PairSum(sign, d, pairs=scheme.size)
-        return _Accumulated(sums, rng_for(self.random_state))
-
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return _divided(X, self._public_vectors(X.shape[1])[1])
+        return _Accumulated(sums, rng_for(self.random_state), clone(self))
 
     def _forget_partial(self) -> None:
         self.__dict__.pop("_accumulated", None)
@@ -372,7 +399,7 @@ class DPPCA(PrivatePCA):
     ) -> Self:
         """Post-process the noisy matrix into a release and take it over."""
         values, vectors = linalg.eigen_descending(noisy.matrix)
-        m = self.n_components
+        m = settings.n_components
         if isinstance(m, str):
             m = components_above_noise(values, noisy.noise_sd, settings.n_samples)
             if m == 0:
@@ -388,44 +415,44 @@ class DPPCA(PrivatePCA):
             noise_sd=noisy.noise_sd,
             sign=settings.sign.describe(),
             scheme=settings.scheme.describe(),
-            calibration=self.calibration,
+            calibration=settings.calibration,
             n_samples=settings.n_samples,
             n_features=settings.n_features,
             feature_names=self._names(),
             location=settings.location,
             scale=settings.scale,
-            guarantee=self._guarantee(noisy, settings, rng, streamed=streamed),
+            guarantee=_guarantee(noisy, settings, rng, streamed=streamed),
             method=type(self).__name__,
         )
         return self._adopt(release)
 
-    def _guarantee(
-        self, noisy: NoisyScatter, settings: _Settings, rng: Rng, *, streamed: bool
-    ) -> Guarantee:
-        assumed = list(_ASSUMED)
-        if settings.location is not None:
-            assumed.append(_ASSUMED_LOCATION)
-        if settings.scale is not None:
-            assumed.append(_ASSUMED_SCALE)
-        if streamed and settings.scheme.ordered:
-            assumed.append(_ASSUMED_ORDER)
-        exact = isinstance(noisy.event, NonPrivateEvent)
-        guarantee = Guarantee(
-            events=(noisy.event,),
-            delta=self.delta,
-            assumptions=tuple(assumed),
-            seeded=rng.seeded,
-            status=Status.NONE if exact else Status.PROVEN,
-            reason="epsilon is infinite, so no noise was added" if exact else "",
+
+def _guarantee(noisy: NoisyScatter, settings: _Settings, rng: Rng, *, streamed: bool) -> Guarantee:
+    """What the draw promises, with everything that it takes for granted."""
+    assumed = list(_ASSUMED)
+    if settings.location is not None:
+        assumed.append(_ASSUMED_LOCATION)
+    if settings.scale is not None:
+        assumed.append(_ASSUMED_SCALE)
+    if streamed and settings.scheme.ordered:
+        assumed.append(_ASSUMED_ORDER)
+    exact = isinstance(noisy.event, NonPrivateEvent)
+    guarantee = Guarantee(
+        events=(noisy.event,),
+        delta=settings.delta,
+        assumptions=tuple(assumed),
+        seeded=rng.seeded,
+        status=Status.NONE if exact else Status.PROVEN,
+        reason="epsilon is infinite, so no noise was added" if exact else "",
+    )
+    if guarantee.nominal_epsilon > settings.epsilon:
+        warnings.warn(
+            f"The paper's noise does not reach epsilon = {settings.epsilon:g} here; the guarantee "
+            f"states the true value, {guarantee.nominal_epsilon:.4g}.",
+            PrivacyWarning,
+            stacklevel=5,
         )
-        if guarantee.nominal_epsilon > self.epsilon:
-            warnings.warn(
-                f"The paper's noise does not reach epsilon = {self.epsilon:g} here; the guarantee "
-                f"states the true value, {guarantee.nominal_epsilon:.4g}.",
-                PrivacyWarning,
-                stacklevel=5,
-            )
-        return guarantee
+    return guarantee
 
 
 def _statistic(X: np.ndarray, settings: _Settings, rng: Rng, progress: Progress) -> np.ndarray:

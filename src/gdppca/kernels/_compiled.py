@@ -32,19 +32,26 @@ _compiled = nb.njit(nogil=True, cache=True, fastmath=False, error_model="numpy")
 
 
 @_compiled
-def prepare(rows, shift, centre, scaled, centred, norms):
-    """Scale by 2**shift and centre each row, with a last column of ones; squared norms too."""
+def prepare(rows, shift, centre, smallest, scaled, centred, norms):
+    """Scale by 2**shift and centre each row, with a last column of ones; squared norms too.
+
+    A row with an entry that is not zero but below `smallest` once scaled could lose digits to
+    underflow. Its norm becomes infinite, so that the guard keeps it out of every product.
+    """
     # Two factors, since 2**1022 times a half may not be a normal number.
     once, twice = math.ldexp(1.0, shift // 2), math.ldexp(1.0, shift - shift // 2)
     d = rows.shape[1]
     for i in range(rows.shape[0]):
         total = 0.0
+        tiny = 0
         for k in range(d):
-            scaled[i, k] = rows[i, k] * once * twice
-            centred[i, k] = scaled[i, k] - centre[k]
+            entry = rows[i, k] * once * twice
+            tiny += (abs(entry) < smallest) & (rows[i, k] != 0.0)
+            scaled[i, k] = entry
+            centred[i, k] = entry - centre[k]
             total += centred[i, k] * centred[i, k]
         centred[i, d] = 1.0
-        norms[i] = total
+        norms[i] = np.inf if tiny else total
 
 
 @_compiled
@@ -95,14 +102,14 @@ def tile_lengths(left, right, lower, lengths):
 
 
 @_compiled
-def weigh(lengths, radial, bound, left_norms, right_norms, guard, shortest, lower, weights):
+def weigh(lengths, radial, bound, left_norms, right_norms, guard, lower, weights):
     """Weights w = (ξ/(‖g‖∞ s))² of the pairs that the guard admits, -1 for the others.
 
     With `lower` the entries j ≥ i get weight 0.
 
-    A pair is admitted if s ≥ `shortest` and w (|u_i|² + |u_j|²) ≤ `guard`, written so that NaN
-    and infinity fail. ξ is clipped to the bound here, whatever the sign says. Returns the number
-    of pairs that failed.
+    A pair is admitted if w (|u_i|² + |u_j|²) ≤ `guard`, written so that NaN and infinity fail:
+    equal rows, and rows that `prepare` marked, never pass. ξ is clipped to the bound here,
+    whatever the sign says. Returns the number of pairs that failed.
     """
     failed = 0
     for t in range(lengths.shape[0]):
@@ -115,7 +122,7 @@ def weigh(lengths, radial, bound, left_norms, right_norms, guard, shortest, lowe
                 xi = xi if xi <= bound else (bound if xi > bound else 0.0)
                 root = xi / (bound * s_row[j])
                 w = root * root
-                admitted = (s_row[j] >= shortest) & (w * (own + others[j]) <= guard)
+                admitted = w * (own + others[j]) <= guard
                 w_row[j] = w if admitted else -1.0
                 failed += 0 if admitted else 1
             w_row[end:] = 0.0
@@ -123,13 +130,13 @@ def weigh(lengths, radial, bound, left_norms, right_norms, guard, shortest, lowe
 
 
 @_compiled
-def forgive_equal_rows(lengths, shortest, left_rows, right_rows, weights):
+def forgive_equal_rows(lengths, left_rows, right_rows, weights):
     """Give weight 0 to refused pairs whose rows are equal, since g(0) = 0; return how many."""
     forgiven = 0
     for t in range(lengths.shape[0]):
         for i in range(lengths.shape[1]):
             for j in range(lengths.shape[2]):
-                if weights[t, i, j] < 0 and lengths[t, i, j] < shortest:
+                if weights[t, i, j] < 0 and lengths[t, i, j] == 0:
                     equal = True
                     for k in range(left_rows.shape[2]):
                         if left_rows[t, i, k] != right_rows[t, j, k]:

@@ -21,7 +21,7 @@ from gdppca.linalg import LARGEST, SQRT2, symmetrized
 from gdppca.signs import Sign, Spherical
 
 UNIT_ROUNDOFF = 2.0**-53
-SHORTEST = 1e-140  # scaled lengths below this may have lost digits to underflow
+SMALLEST = 2.0**-450  # scaled entries; their differences and squares cannot underflow
 LARGEST_GUARD = 4096.0
 _CENTRE_ROWS = 63
 DIRECT_ROWS = 1024  # differences whose outer products are summed by one matrix product
@@ -85,6 +85,7 @@ class Rows:
             raw.reshape(-1, d),
             -exponent,
             centre,
+            SMALLEST,
             scaled.reshape(-1, d),
             centred.reshape(-1, d + 1),
             norms.reshape(-1),
@@ -136,7 +137,9 @@ def _radial_lengths(sign: Sign, scratch: Scratch, exponent: int) -> np.ndarray:
     if isinstance(sign, Spherical):
         return scratch.ones
     with np.errstate(all="ignore"):
-        true = scratch.lengths * (2.0**exponent / SQRT2)
+        # Two roundings, as in `direct_scatter`: the same bits on both ways.
+        true = scratch.lengths * (1 / SQRT2)
+        true *= 2.0**exponent
         if exponent > 1000:
             np.minimum(true, LARGEST, out=true)
         return np.ascontiguousarray(sign.radial(true), dtype=float)
@@ -158,10 +161,10 @@ def tile_weights(left, right, right_columns, sign, guard, lower, scratch):
     _compiled.tile_lengths(left.scaled, right_columns, lower, lengths)
     radial = _radial_lengths(sign, scratch, left.exponent)
     refused = _compiled.weigh(
-        lengths, radial, sign.sup_norm, left.norms, right.norms, guard, SHORTEST, lower, weights
+        lengths, radial, sign.sup_norm, left.norms, right.norms, guard, lower, weights
     )
     if refused:
-        refused -= _compiled.forgive_equal_rows(lengths, SHORTEST, left.raw, right.raw, weights)
+        refused -= _compiled.forgive_equal_rows(lengths, left.raw, right.raw, weights)
     if not refused:
         return None
     failed = weights < 0
@@ -179,7 +182,7 @@ def _refused_scatter(left, right, sign, guard, lengths, radial, failed):
     for t in np.flatnonzero(failed.sum(axis=(1, 2)) * d > failed[0].size):
         with np.errstate(all="ignore"):
             weights = (_clipped(radial[t], sign.sup_norm) / (sign.sup_norm * lengths[t])) ** 2
-        possible = lengths[t] >= SHORTEST
+        possible = np.isfinite(left.norms[t][:, None] + right.norms[t]) & (lengths[t] > 0)
         for _ in range(_RECENTRINGS):
             todo = failed[t] & possible
             if todo.sum() * d <= todo.size:

@@ -330,8 +330,8 @@ def kendall_tau(
     **Privacy.** None: this is the statistic before the noise.
 
     **Paper.** :math:`\hat K_g = \frac{2}{n(n-1)} \sum_{i<j} g\big(\tfrac{x_j - x_i}{\sqrt2}\big)
-    g\big(\tfrac{x_j - x_i}{\sqrt2}\big)^\top`, Sec 2.1. Cost O(n²d) for all pairs, O(nbd) for
-    blocks of b.
+    g\big(\tfrac{x_j - x_i}{\sqrt2}\big)^\top`, Sec 2.1. Cost O(n²d + nd²) for all
+    pairs, O(nbd + nd²) for blocks of b.
 
     Examples
     --------

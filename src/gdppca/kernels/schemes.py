@@ -9,7 +9,7 @@ from typing import Any
 from gdppca import _validate
 from gdppca._errors import ParameterError
 
-DEFAULT_BLOCK = 64  # mean sin Θ is 1.009 of that of all pairs (docs/scaling.md)
+DEFAULT_BLOCK = 64  # mean sin Θ is 1.009 of that of all pairs (docs/guide/large-tables.md)
 _CHEAP_WORK = 5e9  # pairs times columns: about a second on two cores
 
 

@@ -1,5 +1,5 @@
 """Pictures of releases, never of rows."""
 
-from gdppca.plots.scree import release_figure
+from gdppca.plots.scree import loadings, release_figure, scree
 
-__all__ = ["release_figure"]
+__all__ = ["loadings", "release_figure", "scree"]

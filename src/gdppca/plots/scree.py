@@ -9,7 +9,7 @@ import numpy as np
 from gdppca._errors import MissingExtraError
 from gdppca.linalg import eigen_descending
 from gdppca.releases import Release
-from gdppca.theory import noise_edge
+from gdppca.theory import noise_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +44,9 @@ def scree(release: Release, axes: Axes) -> None:
     """Eigenvalues of the released matrix against the band that noise around equal ones fills."""
     values = eigen_descending(release.scatter)[0]
     kept = len(release.components)
-    edge = noise_edge(release.noise_sd, release.n_features)
-    bulk = float(np.mean(values[kept:])) if kept < len(values) else 0.0
+    low, high = noise_band(values, release.noise_sd, release.n_samples)
     ranks = np.arange(1, len(values) + 1)
-    axes.axhspan(bulk - edge, bulk + edge, color=_ORANGE, alpha=0.18, lw=0, label="noise alone")
+    axes.axhspan(low, high, color=_ORANGE, alpha=0.18, lw=0, label="noise alone")
     axes.plot(ranks, values, "o-", color=_BLUE, ms=4, lw=1, label="released eigenvalue")
     if kept:
         axes.plot(ranks[:kept], values[:kept], "o", color=_BLUE, ms=8, label="kept")

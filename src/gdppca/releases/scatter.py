@@ -69,7 +69,7 @@ def scatter_noise(
         sigma = classical_multiplier(epsilon, delta) * stated
         multiplier = sigma / (sensitivity + lattice_slack(sigma, length))
     return ScatterNoise(
-        noise_sd=sigma, event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
+        noise_sd=float(sigma), event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
     )
 
 

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from gdppca import _validate
-from gdppca._errors import NotAvailableError, ParameterError
+from gdppca._errors import NotAvailableError, ParameterError, ReleaseError
 from gdppca.signs.base import Sign, cut_off
 from gdppca.signs.custom import Custom
 from gdppca.signs.redescending import Ball, LinearlyRedescending, Quad, Shell
@@ -20,6 +20,7 @@ from gdppca.signs.trimmed import Trimmed
 from gdppca.signs.winsor import Winsor
 
 __all__ = [
+    "NAMES",
     "Ball",
     "Custom",
     "LinearlyRedescending",
@@ -30,6 +31,7 @@ __all__ = [
     "Trimmed",
     "Winsor",
     "as_sign",
+    "sign_from_description",
 ]
 
 _FROM_RADIUS = {
@@ -76,6 +78,15 @@ def as_sign(sign: Any = "spherical", radius: Any = None, n_features: int | None 
         known: Sign = sign
         return known
     return _adopted(sign)
+
+
+def sign_from_description(description: dict[str, Any]) -> Sign:
+    """Sign that a release describes; the spherical one for a user's own, which is not in there."""
+    cls = {cls.name: cls for cls in _BUILT_IN if cls is not Custom}.get(description["name"])
+    try:
+        return Spherical() if cls is None else cls(**description["parameters"])
+    except TypeError:
+        raise ReleaseError("The release describes its sign with unknown parameters.") from None
 
 
 def _named(name: str, radius: Any, n_features: int | None) -> Sign:

@@ -33,7 +33,7 @@ class Ball(WithRadius):
 
     def radial(self, s: np.ndarray) -> np.ndarray:
         """Length within the radius, zero beyond."""
-        return np.where(s <= self.radius, s, 0.0)
+        return np.where(np.asarray(s) <= self.radius, s, 0.0)
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class Shell(Sign):
 
     def radial(self, s: np.ndarray) -> np.ndarray:
         """Length inside the shell, zero elsewhere."""
+        s = np.asarray(s)
         return np.where((self.inner <= s) & (s <= self.outer), s, 0.0)
 
 

@@ -34,4 +34,4 @@ class Trimmed(WithRadius):
 
     def radial(self, s: np.ndarray) -> np.ndarray:
         """One within the cut-off, zero beyond."""
-        return np.where(s <= self.radius, 1.0, 0.0)
+        return np.where(np.asarray(s) <= self.radius, 1.0, 0.0)

@@ -11,7 +11,7 @@ from gdppca.signs.base import Sign, cut_off
 
 @dataclass(frozen=True)
 class WithRadius(Sign):
-    """A sign with one cut-off, which is also its bound."""
+    """A sign with one cut-off, which is its bound too unless it says otherwise."""
 
     radius: float
 

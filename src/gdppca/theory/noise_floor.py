@@ -80,6 +80,36 @@ def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: 
     return max(d - 1, 0)
 
 
+def noise_band(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> tuple[float, float]:
+    """Range that noise fills around the eigenvalues which do not stand above it.
+
+    Parameters
+    ----------
+    eigenvalues : array of shape (d,)
+        Of the released matrix, largest first.
+    noise_sd : float
+        σ of the packed noise.
+    n_samples : int
+        Number of rows.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end; the upper one is what `components_above_noise` compares with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.theory import noise_band
+    >>> round(noise_band(np.array([0.5, 0.1, 0.1, 0.1]), 0.0, 10**18)[1], 3)
+    0.1
+    """
+    m = components_above_noise(eigenvalues, noise_sd, n_samples)
+    bulk = float(np.mean(eigenvalues[m:]))
+    reach = _null_edge(max(bulk, 0.0), noise_sd, len(eigenvalues) - m, n_samples)
+    return bulk - reach, bulk + reach
+
+
 def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> np.ndarray:
     r"""Eigenvalues of a released matrix, freed from the bias that its noise adds.
 

@@ -182,6 +182,25 @@ class TestPartialFit:
         assert "sums" not in repr(pca)
         assert not any("accumulated" in name for name in vars(pca.finalize()))
 
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ({"sign": "winsor", "radius": 100.0}, {"radius": 0.1}),
+            ({}, {"location": np.zeros(4)}),
+            ({"scale": np.ones(4)}, {"scale": 1e6 * np.ones(4)}),
+            ({"epsilon": 0.1}, {"epsilon": 100.0}),
+            ({"random_state": None}, {"random_state": 1}),
+        ],
+    )
+    def test_parameters_are_frozen_at_the_first_batch(self, before, after, X):
+        expected = DPPCA(**before).partial_fit(X).partial_fit(X).finalize()
+        changed = DPPCA(**before).partial_fit(X).set_params(**after).partial_fit(X).finalize()
+        assert changed.noise_sd_ == expected.noise_sd_
+        assert changed.guarantee_ == expected.guarantee_
+        np.testing.assert_allclose(
+            changed.scatter_, expected.scatter_, atol=20 * expected.noise_sd_
+        )
+
     def test_columns_must_stay_the_same(self, X):
         pca = DPPCA().partial_fit(X)
         with pytest.raises(ValueError, match="3 features"):
@@ -218,6 +237,15 @@ def test_explained_variance_is_that_of_the_scatter_matrix(rng):
     np.testing.assert_allclose(pca.explained_variance_ratio_, [10 / 18, 5 / 18], atol=0.02)
     with pytest.raises(AttributeError, match="spherical"):
         _ = DPPCA(sign="winsor", random_state=0).fit(X).explained_variance_ratio_
+
+
+def test_estimator_from_a_release_has_its_parameters(X):
+    pca = DPPCA(1, sign="shell", radius=3.0, pairs=8, calibration="paper", scale=[1.0] * 4).fit(X)
+    again = DPPCA.from_release(pca.release_)
+    assert again.fit(X).noise_sd_ == pytest.approx(pca.noise_sd_, rel=1e-6)
+    assert again.release_.sign == pca.release_.sign
+    assert again.release_.scheme == pca.release_.scheme
+    np.testing.assert_array_equal(again.scale_, pca.scale_)
 
 
 class TestEdges:

@@ -6,7 +6,7 @@ from hostile import SIGNS, exact_pairs, frobenius_error, hostile_tables, sign_id
 
 from gdppca import kendall_tau
 from gdppca.kernels import AllPairs, Blocks, _compiled, guard, pair_rounding_error, pair_sum
-from gdppca.signs import Spherical, Trimmed
+from gdppca.signs import Ball, Shell, Spherical, Trimmed
 
 TABLES = dict(hostile_tables())
 
@@ -95,6 +95,20 @@ def test_one_row_cannot_flip_pairs_it_is_not_part_of(rng):
         neighbour[0] = replacement * rng.normal(size=8)
         moved = np.linalg.norm(kendall_tau(neighbour, sign) - K)
         assert moved <= 2 * np.sqrt(2) / len(X)
+
+
+def test_one_row_cannot_flip_pairs_through_underflow():
+    """Squares of tiny coordinates break a tie, unless a huge row makes them underflow."""
+    n = 200
+    tiny = np.array([2.0**-58, 100000001.0, 8.0])
+    X = np.where(np.arange(n)[:, None] % 2 == 0, 0.0, tiny)
+    neighbour = X.copy()
+    neighbour[0] = [2.0**484, 0.0, 0.0]
+    edge = np.sqrt(float(100000001**2 + 64 - 1)) * (1 / np.sqrt(2.0))
+    for sign in (Trimmed(edge), Ball(edge), Shell(edge / 2, edge), Shell(edge, 2 * edge)):
+        for pairs in ("all", 64):
+            moved = kendall_tau(X, sign, pairs) - kendall_tau(neighbour, sign, pairs)
+            assert np.linalg.norm(moved) <= 2 * np.sqrt(2) * sign.sup_norm**2 / n
 
 
 @pytest.mark.parametrize("scheme", [AllPairs(), Blocks(64), Blocks(500)])
