@@ -75,8 +75,7 @@ def _promise(release: Release) -> Panel:
     lines = [
         str(guarantee),
         f"{release.n_samples} rows, {release.n_features} columns; "
-        f"sign {release.sign['name']}, pairs {release.scheme['name']}, "
-        f"noise sd {release.noise_sd:.4g}",
+        f"{_how(release)}noise sd {release.noise_sd:.4g}",
     ]
     if guarantee.protects:
         lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
@@ -84,9 +83,17 @@ def _promise(release: Release) -> Panel:
     return Panel("\n".join(escape(line) for line in lines), title=title, title_align="left")
 
 
+def _how(release: Release) -> str:
+    if release.sign is None or release.scheme is None:
+        return f"{release.method}, "
+    return f"sign {release.sign['name']}, pairs {release.scheme['name']}, "
+
+
 def _directions(release: Release) -> Table | str:
     if not len(release.components):
         return "No direction stands above the noise."
+    if release.scatter is None:
+        return "The method released directions only."
     values = eigen_descending(release.scatter)[0]
     _, edge = noise_band(values, release.noise_sd, release.n_samples)
     table = Table(title="Directions", title_justify="left")

@@ -56,7 +56,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.n_samples_ = release.n_samples
         self.mean_ = release.location
         self.scale_ = release.scale
-        self.eigenvalues_ = linalg.eigen_descending(release.scatter)[0]
+        if release.scatter is not None:
+            self.eigenvalues_ = linalg.eigen_descending(release.scatter)[0]
         return self
 
     @property
@@ -68,7 +69,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         spherical sign only; other signs would need the law of the lengths too.
         """
         check_is_fitted(self, "release_")
-        if self.release_.sign["name"] != "spherical":
+        sign = self.release_.sign
+        if sign is None or sign["name"] != "spherical":
             raise AttributeError(
                 "explained_variance_ratio_ is known for the spherical sign only: with other signs "
                 "the eigenvalues depend on the law of the lengths too."

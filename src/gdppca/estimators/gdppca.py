@@ -15,6 +15,7 @@ from gdppca._errors import (
     NotAvailableError,
     ParameterError,
     PrivacyWarning,
+    ReleaseError,
     StateError,
 )
 from gdppca.estimators._base import PrivatePCA
@@ -277,6 +278,8 @@ class DPPCA(PrivatePCA):
             Fitted, with the parameters of the release; nothing is spent. A user's own sign is not
             in a release: it becomes the spherical one here, which matters only for a new fit.
         """
+        if release.sign is None or release.scheme is None:
+            raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
         scheme = release.scheme
         pca = cls(
             n_components=len(release.components),

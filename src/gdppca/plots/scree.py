@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gdppca._errors import MissingExtraError
+from gdppca._errors import MissingExtraError, ParameterError
 from gdppca.linalg import eigen_descending
 from gdppca.releases import Release
 from gdppca.theory import noise_band
@@ -30,18 +30,21 @@ def new_figure(**options: Any) -> Figure:
 
 def release_figure(release: Release) -> Figure:
     """Scree plot and loadings side by side, with the guarantee as a caption."""
-    wide = len(release.components) > 0
-    figure = new_figure(figsize=(10 if wide else 5.5, 4.2), dpi=150)
-    axes = figure.subplots(1, 2 if wide else 1, squeeze=False)[0]
-    scree(release, axes[0])
-    if wide:
-        loadings(release, axes[1])
+    panels = [scree] if release.scatter is not None else []
+    panels += [loadings] if len(release.components) else []
+    if not panels:
+        raise ParameterError("The release holds neither a matrix nor components to draw.")
+    figure = new_figure(figsize=(1 + 4.5 * len(panels), 4.2), dpi=150)
+    for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
+        panel(release, axes)
     figure.supxlabel(str(release.guarantee), fontsize=8, color=_GREY)
     return figure
 
 
 def scree(release: Release, axes: Axes) -> None:
     """Eigenvalues of the released matrix against the band that noise around equal ones fills."""
+    if release.scatter is None:
+        raise ParameterError("The release holds no matrix, so it has no spectrum to draw.")
     values = eigen_descending(release.scatter)[0]
     kept = len(release.components)
     low, high = noise_band(values, release.noise_sd, release.n_samples)

@@ -34,14 +34,14 @@ class Release:
     ----------
     components : array of shape (m, d)
         Directions, one per row.
-    scatter : array of shape (d, d)
-        The noisy matrix K̃.
+    scatter : array of shape (d, d) or None
+        The noisy matrix K̃; None where a method releases directions only.
     noise_sd : float
         σ of its packed noise.
-    sign, scheme : dict
-        What was compared and how, as in ``Sign.describe``.
+    sign, scheme : dict or None
+        What was compared and how, as in ``Sign.describe``; None for methods without signs.
     calibration : str
-        "tight" or "paper".
+        How the noise was scaled: "tight" or "paper" for `DPPCA`.
     n_samples, n_features : int
         Shape of the table; public.
     feature_names : tuple of str
@@ -68,10 +68,10 @@ class Release:
     """
 
     components: np.ndarray
-    scatter: np.ndarray
+    scatter: np.ndarray | None
     noise_sd: float
-    sign: dict[str, Any]
-    scheme: dict[str, Any]
+    sign: dict[str, Any] | None
+    scheme: dict[str, Any] | None
     calibration: str
     n_samples: int
     n_features: int
@@ -108,13 +108,13 @@ class Release:
             "n_features": self.n_features,
             "feature_names": list(self.feature_names),
             "components": self.components.tolist(),
-            "scatter": self.scatter.tolist(),
+            "scatter": _listed(self.scatter),
             "noise_sd": self.noise_sd,
             "sign": self.sign,
             "scheme": self.scheme,
             "calibration": self.calibration,
-            "location": None if self.location is None else self.location.tolist(),
-            "scale": None if self.scale is None else self.scale.tolist(),
+            "location": _listed(self.location),
+            "scale": _listed(self.scale),
             "guarantee": self.guarantee.to_dict(),
         }
         return {**content, "checksum": _checksum(content)}
@@ -125,7 +125,7 @@ class Release:
         _check(plain)
         return cls(
             components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
-            scatter=np.array(plain["scatter"], dtype=float),
+            scatter=plain["scatter"],
             noise_sd=float(plain["noise_sd"]),
             sign=plain["sign"],
             scheme=plain["scheme"],
@@ -149,6 +149,10 @@ class Release:
     def load(cls, path: str | Path) -> Release:
         """Read a file that `save` wrote."""
         return cls.from_dict(_read_json(Path(path)))
+
+
+def _listed(array: np.ndarray | None) -> list[Any] | None:
+    return None if array is None else array.tolist()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -223,10 +227,12 @@ def _check(plain: Any) -> None:
 
 def _check_shapes(plain: dict[str, Any]) -> None:
     d, m = plain["n_features"], len(plain["components"])
-    rows = [*plain["components"], *plain["scatter"]]
+    scatter = plain["scatter"]
+    square = scatter is None or len(scatter) == d
     vectors = [plain[name] for name in ("location", "scale") if plain[name] is not None]
-    fits = len(plain["feature_names"]) == len(plain["scatter"]) == d and m <= d
-    if not fits or any(len(row) != d for row in [*rows, *vectors]):
+    rows = [*plain["components"], *(scatter or []), *vectors]
+    fits = len(plain["feature_names"]) == d and square and m <= d
+    if not fits or any(len(row) != d for row in rows):
         raise ReleaseError("The release's matrices and names do not fit together.")
-    if not np.array_equal(np.array(plain["scatter"]), np.array(plain["scatter"]).T):
+    if scatter is not None and not np.array_equal(np.array(scatter), np.array(scatter).T):
         raise ReleaseError("The release's noisy matrix is not symmetric.")
