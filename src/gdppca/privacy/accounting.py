@@ -18,7 +18,13 @@ from scipy.stats import norm
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy.events import (
+    ApproximateEvent,
+    Event,
+    GaussianEvent,
+    NonPrivateEvent,
+    PureEvent,
+)
 
 _GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
@@ -75,8 +81,8 @@ def _mu(event: Event) -> float:
             return 1 / multiplier
         case PureEvent(epsilon=epsilon):
             return float(-2 * norm.ppf(1 / (1 + math.exp(epsilon))))
-        case NonPrivateEvent():
-            return math.inf
+        case ApproximateEvent() | NonPrivateEvent():
+            return math.inf  # no trade-off curve of a Gaussian lies below
 
 
 def zcdp_rho(events: Iterable[Event]) -> float:
@@ -90,15 +96,26 @@ def _rho(event: Event) -> float:
             return 0.5 / multiplier**2
         case PureEvent(epsilon=epsilon):
             return 0.5 * epsilon**2
-        case NonPrivateEvent():
+        case ApproximateEvent() | NonPrivateEvent():
             return math.inf
 
 
 @lru_cache(maxsize=256)
 def epsilon_at(events: tuple[Event, ...], delta: float) -> float:
-    """ε at δ of all events together; zero where nothing was drawn."""
+    """ε at δ of all events together; zero where nothing was drawn.
+
+    Approximate events are added up, ε to ε and δ to δ; the rest must do with what is left of δ.
+    """
     if any(isinstance(event, NonPrivateEvent) for event in events):
         return math.inf
+    approximate = [event for event in events if isinstance(event, ApproximateEvent)]
+    if approximate:
+        rest = tuple(event for event in events if not isinstance(event, ApproximateEvent))
+        left = delta - sum(event.delta for event in approximate)
+        if left < 0 or (rest and left == 0):
+            return math.inf
+        added = sum(event.epsilon for event in approximate)
+        return added + (epsilon_at(rest, left) if rest else 0.0)
     gaussians = [event for event in events if isinstance(event, GaussianEvent)]
     pure = [event for event in events if isinstance(event, PureEvent)]
     if not pure:

@@ -38,15 +38,34 @@ class PureEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateEvent:
+    """A step known only to be (ε, δ)-differentially private, such as a run of noisy descent."""
+
+    purpose: str
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Check the two numbers."""
+        _validate.finite_positive(epsilon=self.epsilon)
+        _validate.fraction(delta=self.delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NonPrivateEvent:
     """A number that left without any protection."""
 
     purpose: str
 
 
-Event = GaussianEvent | PureEvent | NonPrivateEvent
+Event = GaussianEvent | PureEvent | ApproximateEvent | NonPrivateEvent
 
-_KINDS = {"gaussian": GaussianEvent, "pure": PureEvent, "non-private": NonPrivateEvent}
+_KINDS = {
+    "gaussian": GaussianEvent,
+    "pure": PureEvent,
+    "approximate": ApproximateEvent,
+    "non-private": NonPrivateEvent,
+}
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gdppca import ParameterError
-from gdppca.privacy import GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import (
     classical_multiplier,
     epsilon_at,
@@ -99,6 +99,18 @@ def test_composition_is_pessimistic():
         multiplier, epsilon + small
     )
     assert 0.98 * delta <= exact <= delta
+
+
+def test_approximate_events_are_added_up():
+    step = ApproximateEvent(purpose="test", epsilon=0.3, delta=4e-6)
+    assert epsilon_at((step,), 1e-5) == 0.3
+    assert epsilon_at((step, step), 1e-5) == pytest.approx(0.6)
+    assert epsilon_at((step, gaussian(3.0)), 1e-5) == pytest.approx(
+        0.3 + gaussian_epsilon(3.0, 6e-6)
+    )
+    assert math.isinf(epsilon_at((step,), 1e-6))
+    assert math.isinf(gdp_mu([step]))
+    assert math.isinf(zcdp_rho([step]))
 
 
 def test_other_views():
