@@ -38,6 +38,15 @@ def finite_positive(**parameter: Any) -> float:
     return value
 
 
+def budget(**parameter: Any) -> float:
+    """Return an ε: above 1e-5, below which floating point cannot calibrate; infinity is allowed."""
+    name, _ = _only(parameter)
+    value = positive(**parameter)
+    if value < 1e-5:
+        raise ParameterError(f"`{name}` must be at least 1e-5; below, noise cannot be calibrated.")
+    return value
+
+
 def fraction(**parameter: Any) -> float:
     """Return the number, which must lie strictly between 0 and 1."""
     name, value = _only(parameter)
@@ -67,7 +76,7 @@ def vector(length: int, **parameter: Any) -> np.ndarray:
     """Return a finite float vector of the given length; its entries are never printed."""
     name, value = _only(parameter)
     try:
-        array = np.asarray(value, dtype=float)
+        array = np.array(value, dtype=float)  # a copy: the caller may change its own
     except (TypeError, ValueError):
         raise ParameterError(f"`{name}` must be a sequence of numbers.") from None
     if array.shape != (length,):

@@ -25,11 +25,26 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
     try:
         table = read(path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, OSError):
+        table = None
+    if table is None:  # raised out here, so that the reader's message is not even in __context__
         raise DataError(
             f"'{path}' cannot be read as {kind}: it is damaged, empty or has rows of different "
             "lengths."
-        ) from None
+        )
+    if kind == "csv" and any(_looks_like_a_cell(name) for name in table.column_names):
+        raise DataError(
+            f"'{path}' seems to have no header: a column is named by a number or not at all. The "
+            "first row must hold names, since names are published."
+        )
     return _selected(table, columns, path)
+
+
+def _looks_like_a_cell(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return not name.strip()
+    return True
 
 
 def _reader(kind: str) -> tuple[Any, Any]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from gdppca import _validate, linalg
 from gdppca._errors import (
@@ -19,67 +17,25 @@ from gdppca._errors import (
     StateError,
 )
 from gdppca.estimators._base import PrivatePCA
+from gdppca.estimators._settings import Settings, Stream
 from gdppca.kernels import (
     Blocks,
     OneSample,
-    PairSum,
     Progress,
     Scheme,
-    SignSum,
     as_scheme,
     kendall_tau,
     sign_covariance,
     silent,
 )
-from gdppca.linalg import LARGEST
-from gdppca.privacy import Guarantee, NonPrivateEvent, Status
+from gdppca.privacy import PureEvent
 from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
-from gdppca.signs import Sign, as_sign, sign_from_description
+from gdppca.releases import NoisyScatter, Release, private_scatter
+from gdppca.releases.quantile import private_radius
+from gdppca.signs import TYPICAL_QUANTILE, Sign, as_sign, sign_from_description
 from gdppca.theory import components_above_noise
 
-_ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-    "Nothing counts repeated fits: each one spends its own budget.",
-)
-_ASSUMED_LOCATION = "The centre was chosen without looking at the data."
-_ASSUMED_SCALE = "The column scales were chosen without looking at the data."
-_ASSUMED_ORDER = (
-    "Rows came in batches whose order did not depend on their values; "
-    "rows were shuffled inside each batch only."
-)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """Everything that a fit needs to know before it sees a row, frozen."""
-
-    n_components: int | str
-    epsilon: float
-    delta: float
-    calibration: str
-    n_samples: int
-    n_features: int
-    sign: Sign
-    scheme: Scheme
-    location: np.ndarray | None
-    scale: np.ndarray | None
-    noise: ScatterNoise
-
-
-@dataclass
-class _Accumulated:
-    """What `partial_fit` gathers until `finalize`: exact sums, not private.
-
-    `frozen` is a copy of the estimator as it was at the first batch: noise for other parameters
-    than those of the sums would protect nobody.
-    """
-
-    sums: PairSum | SignSum
-    rng: Rng
-    frozen: DPPCA
+_LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
 
 
 class DPPCA(PrivatePCA):
@@ -99,8 +55,14 @@ class DPPCA(PrivatePCA):
     sign : str or Sign, default "spherical"
         What is kept of a difference: "spherical", "winsor", "trimmed", "ball", "quad", "shell",
         "lr", or an object with `radial` and `sup_norm`.
-    radius : None, float or "sqrt_d", default None
-        Cut-off of a named sign that has one; None is √d.
+    radius : None, float, "sqrt_d" or "quantile", default None
+        Cut-off of a named sign that has one; None is √d. "quantile" releases a private quantile of
+        the lengths for it.
+    quantile : None or float, default None
+        Which quantile; None takes what suits the sign (the first quartile for "winsor", 0.9 for
+        "trimmed").
+    quantile_share : float, default 0.05
+        Share of ε that the quantile takes; composed exactly with the rest.
     pairs : "auto", "all", "halves" or int, default "auto"
         Which pairs of rows are compared: all of them, row i with row i + ⌊n/2⌋, or those inside
         random blocks of so many rows. "auto" takes all pairs while that is cheap, then blocks.
@@ -170,6 +132,8 @@ class DPPCA(PrivatePCA):
         delta: float = 1e-6,
         sign: Any = "spherical",
         radius: Any = None,
+        quantile: Any = None,
+        quantile_share: float = 0.05,
         pairs: Any = "auto",
         calibration: str = "tight",
         location: Any = None,
@@ -182,6 +146,8 @@ class DPPCA(PrivatePCA):
         self.delta = delta
         self.sign = sign
         self.radius = radius
+        self.quantile = quantile
+        self.quantile_share = quantile_share
         self.pairs = pairs
         self.calibration = calibration
         self.location = location
@@ -207,12 +173,16 @@ class DPPCA(PrivatePCA):
         return self._fit(X)
 
     def _fit(self, X: Any, progress: Progress = silent) -> Self:
-        self._forget_partial()
+        self._forget()
         X = self._checked(X, reset=True).values
         settings = self._settings(*X.shape)
+        _warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
+        X = settings.divided(X)
+        if settings.radius_event is not None:
+            settings = settings.with_(sign=self._private_sign(X, settings, rng))  # spends
         K_hat = _statistic(X, settings, rng, progress)  # not private
-        return self._publish(private_scatter(K_hat, settings.noise, rng), settings, rng)
+        return self._publish(private_scatter(K_hat, settings.noise, rng), settings)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a batch of rows. Draws no noise and releases nothing until `finalize`.
@@ -234,16 +204,14 @@ class DPPCA(PrivatePCA):
         **Privacy.** Rows are shuffled inside a batch only, so the guarantee assumes that the order
         of the batches does not depend on their values.
         """
-        first = not hasattr(self, "_accumulated")
-        if first and hasattr(self, "release_"):
+        if hasattr(self, "release_"):
             raise StateError("The release is made. Use sklearn.base.clone(...) for new rows.")
+        first = not hasattr(self, "_streaming")
         X = self._checked(X, reset=first).values
-        if first:
-            self._accumulated = self._start(X.shape[1])
-        accumulated = self._accumulated
-        _, scale = accumulated.frozen._public_vectors(X.shape[1])
-        order = accumulated.rng.permutation(len(X))
-        accumulated.sums.update(_divided(X, scale), order)
+        stream = self._start(X.shape[1]) if first else self._taken_stream()
+        # Not put back after an error or an interrupt: some rows might be counted already.
+        stream.sums.update(stream.settings.divided(X), stream.rng.permutation(len(X)))
+        self._stream = stream
         return self
 
     def finalize(self) -> Self:
@@ -254,14 +222,14 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself, fitted; the exact sums are gone.
         """
-        if not hasattr(self, "_accumulated"):
-            raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-        sums, rng, frozen = vars(self._accumulated).values()
-        settings = frozen._settings(sums.n_samples, sums.n_features, streamed=True)
-        K_hat = sums.mean()  # not private
-        self._forget_partial()
-        noisy = private_scatter(K_hat, settings.noise, rng)
-        return self._publish(noisy, settings, rng, streamed=True)
+        stream = self._taken_stream()
+        n = stream.sums.n_samples
+        if n < 2:
+            raise _too_few(n)
+        settings = stream.settings.with_(n_samples=n)
+        _warn_of_weakness(settings, stacklevel=3)
+        K_hat = stream.sums.mean()  # not private
+        return self._publish(private_scatter(K_hat, settings.noise, stream.rng), settings)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -297,38 +265,58 @@ class DPPCA(PrivatePCA):
             pca.feature_names_in_ = np.asarray(release.feature_names, dtype=object)
         return pca._adopt(release)
 
-    def _settings(self, n: int, d: int, *, streamed: bool = False) -> _Settings:
+    def _settings(self, n: int, d: int, *, streamed: bool = False) -> Settings:
         """Check every parameter against the shape, before any row counts."""
         if n < 2:
-            raise DataError(f"At least 2 rows are needed, got {n} sample{'s' * (n != 1)}.")
-        self._check_choices(n, d)
-        sign = as_sign(self.sign, self.radius, n_features=d)
+            raise _too_few(n)
+        self._check_choices(d)
+        radius_event = self._radius_event(streamed=streamed)
+        radius = self.radius if radius_event is None else 1.0  # until it is known
         location, scale = self._public_vectors(d)
-        scheme = self._scheme(n, d, streamed=streamed)
-        noise = scatter_noise(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sign=sign,
-            scheme=scheme,
-            n_samples=n,
-            n_features=d,
-            calibration=self.calibration,
-        )
-        return _Settings(
+        settings = Settings(
             n_components=self.n_components,
             epsilon=self.epsilon,
             delta=self.delta,
             calibration=self.calibration,
             n_samples=n,
             n_features=d,
-            sign=sign,
-            scheme=scheme,
+            sign=as_sign(self.sign, radius, n_features=d),
+            scheme=self._scheme(n, d, streamed=streamed),
             location=location,
             scale=scale,
-            noise=noise,
+            radius_event=radius_event,
+            seeded=rng_for(self.random_state).seeded,
+            streamed=streamed,
         )
+        _ = settings.noise  # a bad budget is refused here
+        return settings
 
-    def _check_choices(self, n: int, d: int) -> None:
+    def _radius_event(self, *, streamed: bool) -> PureEvent | None:
+        """What a private radius will spend, or None where the radius is public."""
+        if not isinstance(self.radius, str) or self.radius != "quantile":
+            return None
+        share = _validate.fraction(quantile_share=self.quantile_share)
+        if self.quantile is not None:
+            _validate.fraction(quantile=self.quantile)
+        if not isinstance(self.sign, str) or self.sign not in TYPICAL_QUANTILE:
+            raise ParameterError(
+                "`radius='quantile'` needs a sign given by name that has a cut-off."
+            )
+        if streamed:
+            raise ParameterError(
+                "`radius='quantile'` needs all rows at once. With partial_fit give a number."
+            )
+        epsilon = min(share * _validate.positive(epsilon=self.epsilon), _LARGEST_QUANTILE_EPSILON)
+        return PureEvent(purpose="radius", epsilon=epsilon)
+
+    def _private_sign(self, X: np.ndarray, settings: Settings, rng: Rng) -> Sign:
+        """Release the radius of the sign."""
+        assert settings.radius_event is not None
+        q = TYPICAL_QUANTILE[self.sign] if self.quantile is None else self.quantile
+        radius = private_radius(X, settings.center, q, settings.radius_event.epsilon, rng)
+        return as_sign(self.sign, radius)
+
+    def _check_choices(self, d: int) -> None:
         if isinstance(self.n_components, str):
             _validate.one_of(("auto",), n_components=self.n_components)
         elif _validate.count(n_components=self.n_components) > d:
@@ -338,13 +326,6 @@ class DPPCA(PrivatePCA):
             )
         if self.ledger is not None:
             raise NotAvailableError("`ledger` is not available in this version; use None.")
-        if _validate.fraction(delta=self.delta) >= 1 / n:
-            warnings.warn(
-                f"`delta` = {self.delta:g} is not below 1/n with n = {n} rows: publishing one "
-                "person's whole row could pass as private. Choose it far smaller.",
-                PrivacyWarning,
-                stacklevel=5,
-            )
 
     def _public_vectors(self, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         for name in ("location", "scale"):
@@ -376,42 +357,41 @@ class DPPCA(PrivatePCA):
             )
         return asked if isinstance(asked, Blocks) else Blocks()
 
-    def _start(self, d: int) -> _Accumulated:
-        settings = self._settings(2, d, streamed=True)  # as good as any n for sign and scheme
-        sign, scheme = settings.sign, settings.scheme
-        sums: PairSum | SignSum
-        if settings.location is not None:
-            sums = SignSum(sign, _divided(settings.location, settings.scale))
-        else:
-            assert isinstance(scheme, Blocks)
-            sums = PairSum(sign, d, pairs=scheme.size)
-        return _Accumulated(sums, rng_for(self.random_state), clone(self))
+    def _start(self, d: int) -> Stream:
+        settings = self._settings(2, d, streamed=True)  # as good as any n until all rows are in
+        self._streaming = True
+        return Stream(settings.new_sums(), rng_for(self.random_state), settings)
 
-    def _forget_partial(self) -> None:
-        self.__dict__.pop("_accumulated", None)
+    def _taken_stream(self) -> Stream:
+        """Take the exact sums off this object, so that nobody else can use them meanwhile."""
+        stream: Stream | None = self.__dict__.pop("_stream", None)
+        if stream is not None:
+            return stream
+        if hasattr(self, "_streaming") and not hasattr(self, "release_"):
+            raise StateError(
+                "A batch failed midway or is still under way, so some rows may be counted and "
+                "others not. Start again with sklearn.base.clone(...)."
+            )
+        raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
+
+    def _forget(self) -> None:
+        """Drop everything that an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_str")]:
+            delattr(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to be pickled with exact sums inside."""
-        if hasattr(self, "_accumulated"):
+        if hasattr(self, "_streaming"):
             raise StateError("Exact sums are not private and are not pickled: call finalize first.")
         state: dict[str, Any] = super().__getstate__()
         return state
 
-    def _publish(
-        self, noisy: NoisyScatter, settings: _Settings, rng: Rng, *, streamed: bool = False
-    ) -> Self:
+    def _publish(self, noisy: NoisyScatter, settings: Settings) -> Self:
         """Post-process the noisy matrix into a release and take it over."""
         values, vectors = linalg.eigen_descending(noisy.matrix)
         m = settings.n_components
         if isinstance(m, str):
             m = components_above_noise(values, noisy.noise_sd, settings.n_samples)
-            if m == 0:
-                warnings.warn(
-                    "No direction stands above the noise: there are no components. More rows or "
-                    "a larger epsilon may show some.",
-                    UserWarning,
-                    stacklevel=4,
-                )
         release = Release(
             components=vectors[:, :m].T,
             scatter=noisy.matrix,
@@ -424,55 +404,50 @@ class DPPCA(PrivatePCA):
             feature_names=self._names(),
             location=settings.location,
             scale=settings.scale,
-            guarantee=_guarantee(noisy, settings, rng, streamed=streamed),
+            guarantee=settings.guarantee,
             method=type(self).__name__,
         )
-        return self._adopt(release)
+        self.__dict__.pop("_streaming", None)
+        self._adopt(release)
+        if m == 0:  # only now: a warning may be an error, and the release is paid for
+            warnings.warn(
+                "No direction stands above the noise: there are no components. More rows or "
+                "a larger epsilon may show some.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return self
 
 
-def _guarantee(noisy: NoisyScatter, settings: _Settings, rng: Rng, *, streamed: bool) -> Guarantee:
-    """What the draw promises, with everything that it takes for granted."""
-    assumed = list(_ASSUMED)
-    if settings.location is not None:
-        assumed.append(_ASSUMED_LOCATION)
-    if settings.scale is not None:
-        assumed.append(_ASSUMED_SCALE)
-    if streamed and settings.scheme.ordered:
-        assumed.append(_ASSUMED_ORDER)
-    exact = isinstance(noisy.event, NonPrivateEvent)
-    guarantee = Guarantee(
-        events=(noisy.event,),
-        delta=settings.delta,
-        assumptions=tuple(assumed),
-        seeded=rng.seeded,
-        status=Status.NONE if exact else Status.PROVEN,
-        reason="epsilon is infinite, so no noise was added" if exact else "",
-    )
-    if guarantee.nominal_epsilon > settings.epsilon:
+def _too_few(n: int) -> DataError:
+    return DataError(f"At least 2 rows are needed, got {n} sample{'s' * (n != 1)}.")
+
+
+def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:
+    """Warn of doubtful budgets, from public numbers and before anything is drawn."""
+    n, delta = settings.n_samples, settings.delta
+    if delta >= 1 / n:
+        warnings.warn(
+            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
+            "whole row could pass as private. Choose it far smaller.",
+            PrivacyWarning,
+            stacklevel=stacklevel,
+        )
+    reached = settings.guarantee.nominal_epsilon
+    if reached > settings.epsilon:
         warnings.warn(
             f"The paper's noise does not reach epsilon = {settings.epsilon:g} here; the guarantee "
-            f"states the true value, {guarantee.nominal_epsilon:.4g}.",
+            f"states the true value, {reached:.4g}.",
             PrivacyWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
-    return guarantee
 
 
-def _statistic(X: np.ndarray, settings: _Settings, rng: Rng, progress: Progress) -> np.ndarray:
+def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) -> np.ndarray:
     """The exact scatter matrix, not private; rows in secret random order where order matters."""
-    X = _divided(X, settings.scale)
-    if settings.location is not None:
-        center = _divided(settings.location, settings.scale)
-        return sign_covariance(X, center, settings.sign, progress=progress)
+    if settings.center is not None:
+        return sign_covariance(X, settings.center, settings.sign, progress=progress)
     scheme = settings.scheme
     pairs = scheme.size if isinstance(scheme, Blocks) else scheme.name
     order = rng.permutation(len(X)) if scheme.ordered else None
     return kendall_tau(X, settings.sign, pairs, order=order, progress=progress)
-
-
-def _divided(values: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Values over the scales; what leaves the range of floats stays at its end."""
-    if scale is None:
-        return values
-    with np.errstate(over="ignore"):
-        return np.clip(values / scale, -LARGEST, LARGEST)

@@ -102,14 +102,14 @@ def tile_lengths(left, right, lower, lengths):
 
 
 @_compiled
-def weigh(lengths, radial, bound, left_norms, right_norms, guard, lower, weights):
+def weigh(lengths, radial, bound, left_norms, right_norms, guard, largest, lower, weights):
     """Weights w = (ξ/(‖g‖∞ s))² of the pairs that the guard admits, -1 for the others.
 
     With `lower` the entries j ≥ i get weight 0.
 
-    A pair is admitted if w (|u_i|² + |u_j|²) ≤ `guard`, written so that NaN and infinity fail:
-    equal rows, and rows that `prepare` marked, never pass. ξ is clipped to the bound here,
-    whatever the sign says. Returns the number of pairs that failed.
+    A pair is admitted if w (|u_i|² + |u_j|²) ≤ `guard` and w ≤ `largest`, written so that NaN and
+    infinity fail: equal rows, and rows that `prepare` marked, never pass. ξ is clipped to the
+    bound here, whatever the sign says. Returns the number of pairs that failed.
     """
     failed = 0
     for t in range(lengths.shape[0]):
@@ -122,7 +122,7 @@ def weigh(lengths, radial, bound, left_norms, right_norms, guard, lower, weights
                 xi = xi if xi <= bound else (bound if xi > bound else 0.0)
                 root = xi / (bound * s_row[j])
                 w = root * root
-                admitted = w * (own + others[j]) <= guard
+                admitted = (w * (own + others[j]) <= guard) & (w <= largest)
                 w_row[j] = w if admitted else -1.0
                 failed += 0 if admitted else 1
             w_row[end:] = 0.0

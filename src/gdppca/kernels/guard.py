@@ -23,6 +23,7 @@ from gdppca.signs import Sign, Spherical
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-450  # scaled entries; their differences and squares cannot underflow
 LARGEST_GUARD = 4096.0
+LARGEST_WEIGHT = 1e280  # so that sums of weights stay finite
 _CENTRE_ROWS = 63
 DIRECT_ROWS = 1024  # differences whose outer products are summed by one matrix product
 _RECENTRINGS = 8
@@ -41,7 +42,7 @@ def rounding_error(chain: int, guard: float, n_features: int) -> float:
     terms of second order.
     """
     product = 2 * chain * guard
-    centring = 4 * np.sqrt(2 * guard)
+    centring = 4 * np.sqrt(2 * LARGEST_GUARD)  # a short last block may have a larger guard
     weights = 2 * n_features + 32
     return 1.05 * UNIT_ROUNDOFF * (product + centring + weights)
 
@@ -161,7 +162,15 @@ def tile_weights(left, right, right_columns, sign, guard, lower, scratch):
     _compiled.tile_lengths(left.scaled, right_columns, lower, lengths)
     radial = _radial_lengths(sign, scratch, left.exponent)
     refused = _compiled.weigh(
-        lengths, radial, sign.sup_norm, left.norms, right.norms, guard, lower, weights
+        lengths,
+        radial,
+        sign.sup_norm,
+        left.norms,
+        right.norms,
+        guard,
+        LARGEST_WEIGHT,
+        lower,
+        weights,
     )
     if refused:
         refused -= _compiled.forgive_equal_rows(lengths, left.raw, right.raw, weights)
@@ -182,7 +191,9 @@ def _refused_scatter(left, right, sign, guard, lengths, radial, failed):
     for t in np.flatnonzero(failed.sum(axis=(1, 2)) * d > failed[0].size):
         with np.errstate(all="ignore"):
             weights = (_clipped(radial[t], sign.sup_norm) / (sign.sup_norm * lengths[t])) ** 2
-        possible = np.isfinite(left.norms[t][:, None] + right.norms[t]) & (lengths[t] > 0)
+        possible = np.isfinite(left.norms[t][:, None] + right.norms[t]) & (
+            weights <= LARGEST_WEIGHT
+        )
         for _ in range(_RECENTRINGS):
             todo = failed[t] & possible
             if todo.sum() * d <= todo.size:

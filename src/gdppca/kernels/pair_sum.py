@@ -34,8 +34,9 @@ _BLOCKS_TARGET = 1e-11
 
 
 def _all_pairs_chain(n: int) -> int:
-    # Along a strip, over strips, twice (rows and their product); 16 for single operations.
-    return 2 * (_TILE + -(-n // _TILE)) + 16
+    # Two products over a tile; sums along a strip, over strips, and over tiles at the end; 16 for
+    # single operations.
+    return 2 * _TILE + 3 * -(-n // _TILE) + 16
 
 
 def _blocks_chain(size: int) -> int:

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+THREADS_VARIABLE = "GDPPCA_THREADS"
+
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 
 Task = TypeVar("Task")
@@ -22,7 +24,10 @@ def silent(done: int, total: int) -> None:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use; the variable GDPPCA_THREADS sets another number."""
+    wish = os.environ.get(THREADS_VARIABLE, "")
+    if wish.isdecimal() and int(wish) > 0:
+        return int(wish)
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not every platform knows affinities

@@ -35,7 +35,12 @@ def lattice_slack(sigma: float, length: int) -> float:
 
 def calibrated_sigma(multiplier: float, sensitivity: float, length: int) -> float:
     """σ whose ratio to the sensitivity, the lattice's slack included, is the multiplier."""
-    return multiplier * (sensitivity + lattice_slack(2 * multiplier * sensitivity, length))
+    sigma = multiplier * (sensitivity + lattice_slack(2 * multiplier * sensitivity, length))
+    if sigma > 2 * multiplier * sensitivity:  # the slack above was for a smaller σ
+        raise ParameterError(
+            "The noise is too large for its lattice; use a larger epsilon or delta."
+        )
+    return sigma
 
 
 def add_gaussian(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:

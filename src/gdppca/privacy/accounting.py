@@ -1,7 +1,8 @@
 """From events to ε, ρ and μ.
 
 Everything is computed, never looked up: a Gaussian alone exactly (Balle and Wang 2018), several
-Gaussians as one, anything else by composing privacy-loss distributions (dp-accounting).
+Gaussians as one, a few pure steps beside them as an exact mixture, anything else by composing
+privacy-loss distributions (dp-accounting).
 
 Two traps of dp-accounting are kept out. Its REPLACE_ONE relation is never used: our multipliers
 hold the replace-one sensitivity already, and its RDP and PLD accountants disagree by a factor of
@@ -10,10 +11,14 @@ two there. And events are composed one by one, since a count is ignored for some
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from functools import lru_cache
 
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
 from scipy.stats import norm
 
 from gdppca import _validate
@@ -27,6 +32,7 @@ from gdppca.privacy.events import (
 )
 
 _GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
+_EXACT_PURE_STEPS = 8  # beyond, the number of sign patterns grows too large
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
 
 
@@ -35,7 +41,7 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
     """Smallest noise sd over sensitivity that gives (ε, δ), exactly (Balle and Wang 2018)."""
     from dp_accounting import get_sigma_gaussian
 
-    epsilon = _validate.positive(epsilon=epsilon)
+    epsilon = _validate.budget(epsilon=epsilon)
     delta = _validate.fraction(delta=delta)
     return float(get_sigma_gaussian(epsilon, delta)) * (1 + _SOLVER_SLACK) + 2e-12
 
@@ -45,7 +51,7 @@ def classical_multiplier(epsilon: float, delta: float) -> float:
 
     Proved for ε < 1 only; it promises too much from ε = 8.42 on at δ = 1e-5.
     """
-    epsilon = _validate.positive(epsilon=epsilon)
+    epsilon = _validate.budget(epsilon=epsilon)
     delta = _validate.fraction(delta=delta)
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
@@ -63,7 +69,35 @@ def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
     mu = 1 / noise_multiplier
     first = norm.logcdf(mu / 2 - epsilon / mu)
     second = epsilon + norm.logcdf(-mu / 2 - epsilon / mu)
-    return float(math.exp(first) * -math.expm1(second - first))
+    return float(math.exp(first) * -math.expm1(min(second - first, 0.0)))
+
+
+def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float) -> float:
+    """Exact δ at ε of a Gaussian beside ε-private steps.
+
+    A pure step is dominated by randomised response, whose privacy loss is ±ε_k with odds e^ε_k
+    (Kairouz, Oh, Viswanath 2015); δ is the mean of the Gaussian's over all sign patterns.
+    """
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pure))))
+    shifts = signs @ np.array(pure)
+    odds = np.exp(-np.log1p(np.exp(-signs * np.array(pure))).sum(axis=1))
+    deltas = [gaussian_delta(noise_multiplier, epsilon - shift) for shift in shifts]
+    return float(odds @ np.array(deltas))
+
+
+@lru_cache(maxsize=256)
+def multiplier_beside(epsilon: float, delta: float, pure: tuple[float, ...]) -> float:
+    """Smallest noise multiplier that gives (ε, δ) together with pure steps; rounded up."""
+    if not pure:
+        return gaussian_multiplier(epsilon, delta)
+    if sum(pure) >= epsilon:
+        raise ParameterError(
+            "The other steps spend all of `epsilon`; nothing is left for this one."
+        )
+    low = gaussian_multiplier(epsilon, delta)
+    high = gaussian_multiplier(epsilon - sum(pure), delta)
+    solved = brentq(lambda m: math.log(mixed_delta(m, pure, epsilon) / delta), low * 0.999, high)
+    return float(solved) * (1 + _SOLVER_SLACK) + 2e-12
 
 
 def gdp_mu(events: Iterable[Event]) -> float:
@@ -80,7 +114,7 @@ def _mu(event: Event) -> float:
         case GaussianEvent(noise_multiplier=multiplier):
             return 1 / multiplier
         case PureEvent(epsilon=epsilon):
-            return float(-2 * norm.ppf(1 / (1 + math.exp(epsilon))))
+            return float(2 * norm.isf(expit(-epsilon)))
         case ApproximateEvent() | NonPrivateEvent():
             return math.inf  # no trade-off curve of a Gaussian lies below
 
@@ -122,7 +156,20 @@ def epsilon_at(events: tuple[Event, ...], delta: float) -> float:
         return gaussian_epsilon(1 / gdp_mu(gaussians), delta) if gaussians else 0.0
     if not gaussians and len(pure) == 1:
         return pure[0].epsilon
+    if gaussians and len(pure) <= _EXACT_PURE_STEPS:
+        return _mixed_epsilon(1 / gdp_mu(gaussians), tuple(e.epsilon for e in pure), delta)
     return _composed_epsilon(gaussians, pure, delta)
+
+
+def _mixed_epsilon(noise_multiplier: float, pure: tuple[float, ...], delta: float) -> float:
+    added = gaussian_epsilon(noise_multiplier, delta) + sum(pure)
+    if mixed_delta(noise_multiplier, pure, 0.0) <= delta:
+        return 0.0
+
+    def excess(epsilon: float) -> float:
+        return mixed_delta(noise_multiplier, pure, epsilon) / delta - 1
+
+    return float(brentq(excess, 0.0, added * (1 + 1e-9), xtol=1e-13, rtol=1e-13)) * (1 + 1e-11)
 
 
 def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], delta: float) -> float:
@@ -148,7 +195,9 @@ def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], del
     added = sum(event.epsilon for event in pure)  # simple composition can only be worse
     if gaussians:
         added += gaussian_epsilon(1 / gdp_mu(gaussians), delta)
-    return min(float(total.get_epsilon_for_delta(delta)), added)
+    if delta < 1e-12:  # the convolution's own rounding would matter
+        return added
+    return min(float(total.get_epsilon_for_delta(delta - 1e-15)), added)
 
 
 def require_neighbors_agree(first: str, second: str) -> None:

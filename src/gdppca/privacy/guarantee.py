@@ -10,7 +10,7 @@ from typing import Any
 from gdppca import _validate
 from gdppca._errors import ReleaseError
 from gdppca.privacy import accounting
-from gdppca.privacy.events import Event, event_from_dict, event_to_dict
+from gdppca.privacy.events import Event, NonPrivateEvent, event_from_dict, event_to_dict
 
 
 class Neighbors(StrEnum):
@@ -45,7 +45,8 @@ class Guarantee:
     seeded : bool
         The noise came from a known seed: a simulation that protects nobody.
     status : Status
-        "proven", "high-probability" or "none".
+        How firmly the method's promise stands, given secret noise: "proven", "high-probability"
+        or "none". Whether anybody is protected is `protects`.
     reason : str
         Why the status is not "proven".
 
@@ -78,11 +79,15 @@ class Guarantee:
         object.__setattr__(self, "assumptions", tuple(self.assumptions))
         object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
         object.__setattr__(self, "status", Status(self.status))
+        if any(isinstance(event, NonPrivateEvent) for event in self.events):
+            object.__setattr__(self, "status", Status.NONE)
+            object.__setattr__(self, "reason", self.reason or "a number left without any noise")
 
     @property
     def protects(self) -> bool:
         """Whether anybody is protected at all."""
-        return not self.seeded and self.status is not Status.NONE
+        promised = not self.seeded and self.status is not Status.NONE
+        return promised and math.isfinite(self.nominal_epsilon)
 
     @property
     def epsilon(self) -> float:
@@ -122,7 +127,8 @@ class Guarantee:
         if self.seeded:
             return (
                 "no protection: a simulation with a known seed "
-                f"(noise as for epsilon = {self.nominal_epsilon:.4g}, delta = {self.delta:.4g})"
+                f"(noise as for epsilon = {_rounded_up(self.nominal_epsilon)}, "
+                f"delta = {self.delta:.4g})"
             )
         if not self.protects or math.isinf(self.epsilon):
             return f"no protection: {self.reason or 'nothing was noised'}"
@@ -130,7 +136,8 @@ class Guarantee:
             "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
         )
         return (
-            f"(epsilon = {self.epsilon:.4g}, delta = {self.delta:.4g})-differential privacy, "
+            f"(epsilon = {_rounded_up(self.epsilon)}, delta = {_rounded_up(self.delta)})"
+            "-differential privacy, "
             f"{self.neighbors} neighbours{hedge}"
         )
 
@@ -169,6 +176,14 @@ class Guarantee:
                     "The guarantee was edited; ask its owner for the original."
                 )
         return guarantee
+
+
+def _rounded_up(number: float) -> str:
+    """Four digits, never less than the number (up to the solver's own tolerance)."""
+    if number == 0 or math.isinf(number):
+        return f"{number:g}"
+    step = 10.0 ** (math.floor(math.log10(number)) - 3)
+    return f"{math.ceil(number / step - 1e-5) * step:.4g}"
 
 
 def _plain(number: float) -> float | str:

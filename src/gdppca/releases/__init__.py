@@ -1,5 +1,6 @@
 """The only room where data meets noise, and what leaves it."""
 
+from gdppca.releases.quantile import private_quantile
 from gdppca.releases.release import Release, write_whole
 from gdppca.releases.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 
@@ -7,6 +8,7 @@ __all__ = [
     "NoisyScatter",
     "Release",
     "ScatterNoise",
+    "private_quantile",
     "private_scatter",
     "scatter_noise",
     "write_whole",

@@ -17,6 +17,7 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
+from gdppca.releases.consistency import check_consistency
 
 _FORMAT = "gdppca-release"
 _VERSION = 1
@@ -123,7 +124,7 @@ class Release:
     def from_dict(cls, plain: Any) -> Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
         _check(plain)
-        return cls(
+        release = cls(
             components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
             scatter=plain["scatter"],
             noise_sd=float(plain["noise_sd"]),
@@ -139,6 +140,9 @@ class Release:
             method=plain["method"],
             library_version=plain["library_version"],
         )
+        if release.method == "DPPCA":
+            check_consistency(release)
+        return release
 
     def save(self, path: str | Path) -> None:
         """Write JSON, whole or not at all."""
@@ -177,7 +181,9 @@ def _read_json(path: Path) -> Any:
         raise ReleaseError(f"'{path}' is too large to be a release.")
     try:
         text = path.read_text(encoding="utf-8")
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole
+        )
     except (UnicodeDecodeError, ValueError, RecursionError):
         raise ReleaseError(f"'{path}' is damaged: it is not JSON.") from None
 
@@ -191,6 +197,12 @@ def _finite(digits: str) -> float:
     if np.isinf(number):
         raise ValueError("infinite")
     return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 18:
+        raise ValueError("too many digits")
+    return int(digits)
 
 
 @cache

@@ -11,7 +11,7 @@ from gdppca import _validate, linalg
 from gdppca.kernels import Scheme
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
-from gdppca.privacy.accounting import classical_multiplier, gaussian_multiplier
+from gdppca.privacy.accounting import classical_multiplier, multiplier_beside
 from gdppca.randomness import Rng
 from gdppca.sensitivity import CALIBRATIONS, paper_sensitivity, scatter_sensitivity
 from gdppca.signs import Sign
@@ -43,8 +43,9 @@ def scatter_noise(
     n_samples: int,
     n_features: int,
     calibration: str = "tight",
+    beside: tuple[float, ...] = (),
 ) -> ScatterNoise:
-    r"""Noise that makes a scatter matrix (ε, δ)-differentially private.
+    r"""Noise that makes a scatter matrix (ε, δ)-private, together with the pure steps `beside` it.
 
     Notes
     -----
@@ -54,7 +55,7 @@ def scatter_noise(
     4\|g\|_\infty^2\sqrt{2\ln(1.25/\delta)}/(n\varepsilon)` (Sec 2.2). Its event still records the
     true ratio of noise to sensitivity, so the guarantee says what is really promised.
     """
-    epsilon = _validate.positive(epsilon=epsilon)
+    epsilon = _validate.budget(epsilon=epsilon)
     delta = _validate.fraction(delta=delta)
     purpose = "scatter"
     if math.isinf(epsilon):
@@ -62,11 +63,11 @@ def scatter_noise(
     sensitivity = scatter_sensitivity(scheme, sign.sup_norm, n_samples, n_features)
     length = linalg.packed_length(n_features)
     if _validate.one_of(CALIBRATIONS, calibration=calibration) == "tight":
-        multiplier = gaussian_multiplier(epsilon, delta)
+        multiplier = multiplier_beside(epsilon, delta, beside)
         sigma = calibrated_sigma(multiplier, sensitivity, length)
     else:
         stated = paper_sensitivity(scheme, sign.sup_norm, n_samples)
-        sigma = classical_multiplier(epsilon, delta) * stated
+        sigma = classical_multiplier(epsilon - sum(beside), delta) * stated
         multiplier = sigma / (sensitivity + lattice_slack(sigma, length))
     return ScatterNoise(
         noise_sd=float(sigma), event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from gdppca import _validate
-from gdppca._errors import NotAvailableError, ParameterError, ReleaseError
+from gdppca._errors import ParameterError, ReleaseError
 from gdppca.signs.base import Sign, cut_off
 from gdppca.signs.custom import Custom
 from gdppca.signs.redescending import Ball, LinearlyRedescending, Quad, Shell
@@ -21,6 +21,7 @@ from gdppca.signs.winsor import Winsor
 
 __all__ = [
     "NAMES",
+    "TYPICAL_QUANTILE",
     "Ball",
     "Custom",
     "LinearlyRedescending",
@@ -44,6 +45,16 @@ _FROM_RADIUS = {
 }
 _BUILT_IN = (Spherical, Winsor, Trimmed, Ball, Quad, Shell, LinearlyRedescending, Custom)
 NAMES = ("spherical", *_FROM_RADIUS)
+# Quantile of the lengths that suits each sign: the paper's first quartile for winsorisation (App
+# B.2), few pairs dropped where dropping is the point.
+TYPICAL_QUANTILE = {
+    "winsor": 0.25,
+    "quad": 0.25,
+    "lr": 0.5,
+    "ball": 0.75,
+    "shell": 0.75,
+    "trimmed": 0.9,
+}
 
 
 def as_sign(sign: Any = "spherical", radius: Any = None, n_features: int | None = None) -> Sign:
@@ -102,13 +113,8 @@ def _cut_off(radius: Any, n_features: int | None) -> float:
         if n_features is None:
             raise ParameterError("`radius` must be a number here: the number of columns is open.")
         return math.sqrt(n_features)
-    if isinstance(radius, str) and radius == "quantile":
-        raise NotAvailableError(
-            "`radius='quantile'` (a private quantile) is not available in this version. "
-            "Give a number chosen without looking at the data, or 'sqrt_d'."
-        )
     if isinstance(radius, str):
-        _validate.one_of(("sqrt_d", "quantile"), radius=radius)
+        _validate.one_of(("sqrt_d",), radius=radius)
     return cut_off(radius=radius)
 
 

@@ -43,6 +43,21 @@ def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("content", ["50.1,49.8\n1,2\n", "name,7\n1,2\n", ",b\n1,2\n"])
+def test_csv_without_a_header_is_refused_without_its_first_row(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError, match="no header") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "50.1" not in str(caught.value)
+
+
+def test_reader_messages_are_not_even_in_the_context(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2,secret\n")
+    with pytest.raises(DataError) as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert caught.value.__context__ is None
+
+
 def test_damaged_parquet_missing_files_and_other_endings_are_refused(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
     with pytest.raises(DataError, match="damaged"):

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -138,6 +139,11 @@ def test_sorted_file_estimates_the_same_as_a_shuffled_one(X):
     assert np.linalg.norm(kendall_tau(X[np.argsort(X[:, 0])], pairs=64) - expected) > 0.2
 
 
+def _repeat(call, argument):
+    for _ in range(30):
+        call(argument)
+
+
 class TestPartialFit:
     """Streams: accumulate, then draw once."""
 
@@ -200,6 +206,69 @@ class TestPartialFit:
         np.testing.assert_allclose(
             changed.scatter_, expected.scatter_, atol=20 * expected.noise_sd_
         )
+
+    def test_own_sign_cannot_change_its_bound_midway(self, X):
+        class Own:
+            sup_norm = 10.0
+
+            def radial(self, s):
+                return np.minimum(s, self.sup_norm)
+
+        pca = DPPCA(sign=Own()).partial_fit(X)
+        Own.sup_norm = 1.0
+        expected = DPPCA(sign="winsor", radius=10.0).partial_fit(X).finalize()
+        assert pca.finalize().noise_sd_ == pytest.approx(expected.noise_sd_)
+
+    @pytest.mark.parametrize("location", [None, np.zeros(4)])
+    def test_interrupted_batch_cannot_be_counted_twice(self, location, X):
+        calls = []
+
+        class Interrupted:
+            sup_norm = 1.0
+
+            def radial(self, s):
+                calls.append(1)
+                if len(calls) == 20:
+                    raise KeyboardInterrupt
+                return np.ones_like(s)
+
+        pca = DPPCA(sign=Interrupted(), location=location)
+        with pytest.raises(KeyboardInterrupt):
+            _repeat(pca.partial_fit, X)
+        for call in (pca.finalize, lambda: pca.partial_fit(X)):
+            with pytest.raises(StateError, match="midway"):
+                call()
+
+    def test_threads_cannot_draw_twice(self, X):
+        pca = DPPCA().partial_fit(X)
+        outcomes = []
+
+        def finish():
+            try:
+                outcomes.append(pca.finalize().scatter_)
+            except StateError:
+                outcomes.append(None)
+
+        threads = [threading.Thread(target=finish) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(outcome is not None for outcome in outcomes) == 1
+
+    def test_paid_release_survives_warnings_as_errors(self, rng):
+        pca = DPPCA("auto", random_state=0).partial_fit(rng.normal(size=(300, 8)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="No direction"):
+                pca.finalize()
+        assert pca.release_.n_samples == 300
+
+    def test_centre_is_a_copy(self, X):
+        centre = np.zeros(4)
+        pca = DPPCA(location=centre, epsilon=math.inf).partial_fit(X)
+        centre[:] = 100.0
+        np.testing.assert_allclose(pca.finalize().scatter_, sign_covariance(X, np.zeros(4)))
 
     def test_columns_must_stay_the_same(self, X):
         pca = DPPCA().partial_fit(X)
@@ -292,6 +361,7 @@ class TestBadInput:
             ({"epsilon": -1.0}, "`epsilon`"),
             ({"epsilon": math.nan}, "`epsilon`"),
             ({"epsilon": "1"}, "`epsilon`"),
+            ({"epsilon": 1e-6}, "`epsilon`"),
             ({"delta": 0}, "`delta`"),
             ({"delta": 1.0}, "`delta`"),
             ({"delta": None}, "`delta`"),
@@ -328,7 +398,6 @@ class TestBadInput:
             {"location": "auto"},
             {"scale": "private"},
             {"ledger": "sqlite:///x"},
-            {"sign": "winsor", "radius": "quantile"},
         ],
     )
     def test_wishes_for_later_say_so(self, parameters, X):
@@ -417,6 +486,13 @@ class TestBadInput:
         monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", fail)
         with pytest.raises(ParameterError):
             DPPCA(n_components=9).fit(X)
+
+
+def test_failed_refit_leaves_nothing_of_the_old_fit(X):
+    pca = DPPCA(4).fit(X)
+    with pytest.raises(ParameterError):
+        pca.fit(X[:, :3])
+    assert not hasattr(pca, "release_")
 
 
 def test_fitted_object_holds_only_the_release_and_the_shape(X):

@@ -111,6 +111,17 @@ def test_one_row_cannot_flip_pairs_through_underflow():
             assert np.linalg.norm(moved) <= 2 * np.sqrt(2) * sign.sup_norm**2 / n
 
 
+def test_huge_weights_are_kept_out_of_the_sums():
+    lengths = np.array([[[0.0, 0.0], [2.0**-502, 0.0]]])
+    weights = np.empty_like(lengths)
+    ones, norms = np.ones_like(lengths), np.zeros((1, 2))
+    refused = _compiled.weigh(
+        lengths, ones, 1.0, norms, norms, 100.0, guard.LARGEST_WEIGHT, True, weights
+    )
+    assert refused == 1
+    assert np.abs(weights).max() <= 1.0
+
+
 @pytest.mark.parametrize("scheme", [AllPairs(), Blocks(64), Blocks(500)])
 def test_rounding_bound_stays_below_a_thousandth_of_the_sensitivity(scheme):
     largest = {"all": 10**6, "blocks": 10**8}[scheme.name]

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from gdppca import ParameterError
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
@@ -15,6 +16,8 @@ from gdppca.privacy.accounting import (
     gaussian_epsilon,
     gaussian_multiplier,
     gdp_mu,
+    mixed_delta,
+    multiplier_beside,
     zcdp_rho,
 )
 
@@ -127,6 +130,31 @@ def test_nothing_drawn_costs_nothing_and_no_noise_costs_everything():
     assert epsilon_at((gaussian(1.0), NonPrivateEvent(purpose="test")), 1e-6) == math.inf
     assert gdp_mu([NonPrivateEvent(purpose="test")]) == math.inf
     assert zcdp_rho([NonPrivateEvent(purpose="test")]) == math.inf
+
+
+def test_large_pure_steps_have_no_overflow():
+    assert gdp_mu([pure(800.0)]) > 50
+    assert gdp_mu([pure(30.0)]) == pytest.approx(-2 * norm.ppf(1 / (1 + math.exp(30.0))))
+
+
+def test_room_beside_a_pure_step_is_exact():
+    multiplier = multiplier_beside(0.5, 1e-5, (0.025,))
+    assert gaussian_multiplier(0.5, 1e-5) < multiplier < gaussian_multiplier(0.475, 1e-5)
+    assert mixed_delta(multiplier, (0.025,), 0.5) <= 1e-5
+    assert mixed_delta(multiplier * (1 - 1e-6), (0.025,), 0.5) > 1e-5
+    assert multiplier_beside(0.5, 1e-5, ()) == gaussian_multiplier(0.5, 1e-5)
+    with pytest.raises(ParameterError, match="epsilon"):
+        multiplier_beside(0.5, 1e-5, (0.3, 0.2))
+
+
+def test_exact_mixture_agrees_with_privacy_loss_distributions():
+    from gdppca.privacy.accounting import _composed_epsilon
+
+    events = [pure(0.2), pure(0.05)]
+    by_pld = _composed_epsilon([gaussian(4.0)], events, 1e-6)
+    exact = epsilon_at((gaussian(4.0), *events), 1e-6)
+    assert exact <= by_pld
+    assert by_pld == pytest.approx(exact, rel=1e-3)
 
 
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, "1"])

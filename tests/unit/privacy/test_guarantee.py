@@ -38,6 +38,19 @@ def test_simulations_and_empty_promises_protect_nobody(change):
     assert "no protection" in str(guarantee)
 
 
+def test_noiseless_events_are_never_called_proven():
+    guarantee = promise(events=(NonPrivateEvent(purpose="x"),))
+    assert guarantee.status == "none"
+    assert not guarantee.protects
+
+
+@pytest.mark.parametrize("epsilon", [1.00049, 0.123456, 12.00001, 3e-5])
+def test_words_never_promise_more_than_the_numbers(epsilon):
+    words = str(promise(events=(PureEvent(purpose="q", epsilon=epsilon),)))
+    stated = float(words.split("epsilon = ")[1].split(",")[0])
+    assert epsilon <= stated <= 1.001 * epsilon
+
+
 def test_sum_composes_and_keeps_every_assumption():
     other = promise(
         events=(PureEvent(purpose="quantile", epsilon=0.1),), assumptions=("n is public", "more")

@@ -121,6 +121,39 @@ def test_shapes_must_fit_together(change, path):
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain.update(noise_sd=plain["noise_sd"] / 1000),
+        lambda plain: plain.update(noise_sd=0.0),
+        lambda plain: plain.update(n_samples=50_000),
+        lambda plain: plain["sign"].update(sup_norm=1e-9),
+        lambda plain: plain["sign"].update(name="winsor", parameters={"radius": -1.0}),
+        lambda plain: plain.update(components=np.eye(3)[:2].tolist()),
+        lambda plain: plain.update(
+            components=[[2 * v for v in row] for row in plain["components"]]
+        ),
+        lambda plain: plain.update(components=plain["components"][::-1]),
+        lambda plain: plain.update(scale=[1.0, -1.0, 1.0]),
+        lambda plain: plain.update(calibration="bogus"),
+        lambda plain: plain.update(scheme={"name": "blocks"}),
+        lambda plain: plain.update(scatter=None),
+        lambda plain: plain["guarantee"].update(neighbors="add-remove"),
+        lambda plain: plain["guarantee"].update(assumptions=[]),
+        lambda plain: plain["guarantee"].update(events=[]),
+    ],
+)
+def test_contradictions_are_found_even_under_a_fresh_checksum(change, path):
+    with pytest.raises(ReleaseError):
+        Release.load(rewritten(path, change))
+
+
+def test_endless_integers_are_refused(path):
+    path.write_text(path.read_text().replace('"n_samples": 50', '"n_samples": 5' + "0" * 400))
+    with pytest.raises(ReleaseError, match="JSON"):
+        Release.load(path)
+
+
+@pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "3", '"x"', '{"format": "other"}', "[" * 100_000, "\x00", '{"format": NaN}'],
 )

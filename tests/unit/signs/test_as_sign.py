@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gdppca import NotAvailableError, ParameterError
+from gdppca import ParameterError
 from gdppca.signs import (
     NAMES,
     Custom,
@@ -51,11 +51,6 @@ def test_linearly_redescending_bound_is_the_peak_of_the_parabola():
 def test_bad_radius_is_refused(bad):
     with pytest.raises(ParameterError, match="radius"):
         as_sign("winsor", bad, 4)
-
-
-def test_private_quantile_says_that_it_is_not_there_yet():
-    with pytest.raises(NotAvailableError, match="quantile"):
-        as_sign("winsor", "quantile", 4)
 
 
 def test_radius_must_not_be_given_twice_or_in_vain():

@@ -1,0 +1,125 @@
+"""Everything that a fit of `DPPCA` knows before it sees a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gdppca.kernels import Blocks, PairSum, Scheme, SignSum
+from gdppca.linalg import LARGEST
+from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent, Status
+from gdppca.randomness import Rng
+from gdppca.releases import ScatterNoise, scatter_noise
+from gdppca.signs import Sign
+
+_ASSUMED = (
+    "Each person is in one row only.",
+    "The number of rows and the column names are public.",
+    "Parameters were chosen without looking at the data.",
+    "Nothing counts repeated fits: each one spends its own budget.",
+)
+_ASSUMED_LOCATION = "The centre was chosen without looking at the data."
+_ASSUMED_SCALE = "The column scales were chosen without looking at the data."
+_ASSUMED_ORDER = (
+    "Rows came in batches whose order did not depend on their values; "
+    "rows were shuffled inside each batch only."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Resolved, checked and frozen parameters; noise and guarantee follow from them alone."""
+
+    n_components: int | str
+    epsilon: float
+    delta: float
+    calibration: str
+    n_samples: int
+    n_features: int
+    sign: Sign
+    scheme: Scheme
+    location: np.ndarray | None
+    scale: np.ndarray | None
+    radius_event: PureEvent | None
+    seeded: bool
+    streamed: bool
+
+    @property
+    def noise(self) -> ScatterNoise:
+        """Noise of the matrix, beside what the radius spends."""
+        return scatter_noise(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            sign=self.sign,
+            scheme=self.scheme,
+            n_samples=self.n_samples,
+            n_features=self.n_features,
+            calibration=self.calibration,
+            beside=() if self.radius_event is None else (self.radius_event.epsilon,),
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the draws will promise, with everything that is taken for granted."""
+        matrix = self.noise.event
+        events: tuple[Event, ...] = (matrix,)
+        if self.radius_event is not None:
+            events = (self.radius_event, matrix)
+        exact = isinstance(matrix, NonPrivateEvent)
+        return Guarantee(
+            events=events,
+            delta=self.delta,
+            assumptions=self._assumptions,
+            seeded=self.seeded,
+            status=Status.NONE if exact else Status.PROVEN,
+            reason="epsilon is infinite, so no noise was added" if exact else "",
+        )
+
+    @property
+    def _assumptions(self) -> tuple[str, ...]:
+        assumed = list(_ASSUMED)
+        if self.location is not None:
+            assumed.append(_ASSUMED_LOCATION)
+        if self.scale is not None:
+            assumed.append(_ASSUMED_SCALE)
+        if self.streamed and self.scheme.ordered:
+            assumed.append(_ASSUMED_ORDER)
+        return tuple(assumed)
+
+    def divided(self, values: np.ndarray) -> np.ndarray:
+        """Values over the scales; what leaves the range of floats stays at its end."""
+        if self.scale is None:
+            return values
+        with np.errstate(over="ignore"):
+            return np.clip(values / self.scale, -LARGEST, LARGEST)
+
+    @property
+    def center(self) -> np.ndarray | None:
+        """The centre in the units of the scaled columns."""
+        return None if self.location is None else self.divided(self.location)
+
+    def new_sums(self) -> PairSum | SignSum:
+        """Empty sums for a stream of rows."""
+        if self.center is not None:
+            return SignSum(self.sign, self.center)
+        assert isinstance(self.scheme, Blocks)
+        return PairSum(self.sign, self.n_features, pairs=self.scheme.size)
+
+    def with_(self, **changes: Any) -> Settings:
+        """The same settings but for some."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What `partial_fit` gathers until `finalize`: exact sums, not private.
+
+    The settings are those of the first batch: noise for other parameters than those of the sums
+    would protect nobody.
+    """
+
+    sums: PairSum | SignSum
+    rng: Rng
+    settings: Settings

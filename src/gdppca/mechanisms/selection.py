@@ -1,0 +1,44 @@
+"""Choosing one of many by noisy scores, and integer noise for comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.randomness import Rng
+
+
+def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
+    """Index of a nearly largest score, ε-differentially private for scores of sensitivity one.
+
+    Exponential noise of scale 2/ε on every score, largest wins: permute-and-flip (McKenna and
+    Sheldon 2020), drawn exactly by OpenDP.
+    """
+    scale = 2 / _validate.finite_positive(epsilon=epsilon)
+    if not np.isfinite(scores).all():
+        raise ParameterError("Non-finite scores must never reach the noise.")
+    if rng.seeded:
+        return int(np.argmax(scores + rng.generator().exponential(scale, size=len(scores))))
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
+    metric = dp.linf_distance(T=float)
+    choose = dp.m.make_noisy_max(domain, metric, dp.max_divergence(), scale=scale)
+    return int(choose(scores.tolist()))
+
+
+def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
+    """Independent integers from the discrete Laplace law of the given scale."""
+    scale = _validate.finite_positive(scale=scale)
+    if rng.seeded:
+        p = -np.expm1(-1 / scale)
+        first, second = rng.generator().geometric(p, size=(2, size))
+        return np.asarray(first - second)
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T=int))
+    noise = dp.m.make_laplace(domain, dp.l1_distance(T=int), scale=scale)
+    return np.array(noise([0] * size), dtype=np.int64)

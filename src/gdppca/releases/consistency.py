@@ -1,0 +1,90 @@
+"""Whether the numbers of a release of `DPPCA` follow from each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gdppca._errors import ParameterError, ReleaseError
+from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
+from gdppca.linalg import packed_length
+from gdppca.mechanisms.gaussian import lattice_slack
+from gdppca.privacy import GaussianEvent, NonPrivateEvent
+from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
+from gdppca.signs import sign_from_description
+
+if TYPE_CHECKING:
+    from gdppca.releases.release import Release
+
+_SCHEMES: dict[str, Scheme] = {"all": AllPairs(), "halves": Halves(), "one-sample": OneSample()}
+
+
+def check_consistency(release: Release) -> None:
+    """Refuse a release whose noise, sign or components contradict its guarantee or its matrix."""
+    if release.sign is None or release.scheme is None or release.scatter is None:
+        raise ReleaseError("A release of DPPCA needs a sign, a scheme and a matrix.")
+    if release.calibration not in CALIBRATIONS or release.guarantee.neighbors != "replace-one":
+        raise ReleaseError("The release's calibration or neighbours are not those of DPPCA.")
+    if release.scale is not None and not (release.scale > 0).all():
+        raise ReleaseError("The release's scales must be > 0.")
+    _check_bound(release)
+    _check_noise(release)
+    _check_components(release)
+
+
+def _check_bound(release: Release) -> None:
+    assert release.sign is not None
+    if release.sign["name"] == "custom":
+        return
+    try:
+        bound = sign_from_description(release.sign).sup_norm
+    except ParameterError:
+        raise ReleaseError("The release's sign has impossible parameters.") from None
+    if not math.isclose(bound, release.sign["sup_norm"], rel_tol=1e-9):
+        raise ReleaseError("The release's `sup_norm` does not follow from its sign.")
+
+
+def _scheme(release: Release) -> Scheme:
+    assert release.scheme is not None
+    name = release.scheme["name"]
+    return Blocks(release.scheme["size"]) if name == "blocks" else _SCHEMES[name]
+
+
+def _check_noise(release: Release) -> None:
+    """The noise must be what the recorded event says, for this sign, scheme and shape."""
+    assert release.sign is not None
+    events = [event for event in release.guarantee.events if event.purpose == "scatter"]
+    match events:
+        case [NonPrivateEvent()]:
+            fits = release.noise_sd == 0
+        case [GaussianEvent(noise_multiplier=stated)] if release.noise_sd > 0:
+            sensitivity = scatter_sensitivity(
+                _scheme(release), release.sign["sup_norm"], release.n_samples, release.n_features
+            )
+            slack = lattice_slack(release.noise_sd, packed_length(release.n_features))
+            true = release.noise_sd / (sensitivity + slack)
+            fits = math.isclose(true, stated, rel_tol=1e-6)
+        case _:
+            fits = False
+    if not fits:
+        raise ReleaseError(
+            "The release's `noise_sd` does not follow from its events, sign and shape. It was "
+            "edited, or made by an incompatible version."
+        )
+
+
+def _check_components(release: Release) -> None:
+    """Components must be leading eigenvectors of the matrix."""
+    assert release.scatter is not None
+    V, K = release.components, release.scatter
+    if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
+        raise ReleaseError("The release's components are not orthonormal.")
+    values = np.einsum("id,de,ie->i", V, K, V)
+    leading = np.linalg.eigvalsh(K)[::-1][: len(V)]
+    size = max(np.abs(K).max(), 1e-300)
+    if np.abs(V @ K - values[:, None] * V).max(initial=0) > 1e-7 * size:
+        raise ReleaseError("The release's components are not eigenvectors of its matrix.")
+    if np.abs(values - leading).max(initial=0) > 1e-7 * size:
+        raise ReleaseError("The release's components are not the leading ones of its matrix.")
