@@ -49,4 +49,4 @@ docs: setup
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) docs/_build docs/auto_examples docs/sg_execution_times.rst build dist
+	rm -rf $(VENV) docs/_build docs/auto_examples docs/auto_paper docs/sg_execution_times.rst build dist

@@ -16,7 +16,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "paper"]
 html_theme = "furo"
 html_title = f"gdppca {version}"
 
@@ -30,8 +30,8 @@ autodoc_typehints = "none"  # numpydoc sections name the types
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "auto_examples",
+    "examples_dirs": ["gallery", "paper"],
+    "gallery_dirs": ["auto_examples", "auto_paper"],
     "filename_pattern": "plot_",
     "download_all_examples": False,
     "show_memory": False,

@@ -8,7 +8,7 @@
 ((1, 4), 1.0)
 """
 
-from gdppca import kernels, privacy, releases, signs, theory
+from gdppca import datasets, kernels, privacy, releases, signs, studies, theory
 from gdppca._errors import (
     ColumnTypeError,
     DataError,
@@ -21,7 +21,7 @@ from gdppca._errors import (
     StateError,
 )
 from gdppca._version import __version__
-from gdppca.estimators import DPPCA
+from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.kernels import PairSum, kendall_tau
 from gdppca.linalg import sin_theta
 from gdppca.privacy import Guarantee
@@ -29,6 +29,9 @@ from gdppca.releases import Release
 
 __all__ = [
     "DPPCA",
+    "NSGGD",
+    "SGPCA",
+    "AnalyzeGauss",
     "ColumnTypeError",
     "DataError",
     "GdppcaError",
@@ -40,13 +43,16 @@ __all__ = [
     "PrivacyWarning",
     "Release",
     "ReleaseError",
+    "SignCovariancePCA",
     "StateError",
     "__version__",
+    "datasets",
     "kendall_tau",
     "kernels",
     "privacy",
     "releases",
     "signs",
     "sin_theta",
+    "studies",
     "theory",
 ]

@@ -140,3 +140,29 @@ def demo(
         from gdppca.cli.demo import run
 
         run(folder)
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="'list', or the name of a study: E1a to E12.")],
+    full: Annotated[
+        bool, typer.Option("--full/--quick", help="The paper's grid and runs, or a coarse look.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for tables, figures and verdicts.")] = Path(
+        "studies"
+    ),
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; one per core if left out.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the Europe map's files, for E6.")
+    ] = None,
+) -> None:
+    """Run one of the paper's experiments: table, figure and verdict."""
+    with friendly():
+        from gdppca.cli.studies import list_studies, run_study
+
+        if name == "list":
+            list_studies()
+        else:
+            run_study(name, quick=not full, out=out, workers=workers, data=data)

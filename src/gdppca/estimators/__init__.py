@@ -1,5 +1,9 @@
 """scikit-learn estimators."""
 
+from gdppca.estimators.analyze_gauss import AnalyzeGauss
 from gdppca.estimators.gdppca import DPPCA
+from gdppca.estimators.nsggd import NSGGD
+from gdppca.estimators.sgpca import SGPCA
+from gdppca.estimators.sign_covariance import SignCovariancePCA
 
-__all__ = ["DPPCA"]
+__all__ = ["DPPCA", "NSGGD", "SGPCA", "AnalyzeGauss", "SignCovariancePCA"]

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gdppca import linalg
-from gdppca._errors import DataError, PrivacyWarning
+from gdppca import _validate, linalg
+from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.engines.frames import Matrix, as_matrix
 from gdppca.releases import Release
 from gdppca.theory import (
@@ -18,6 +18,40 @@ from gdppca.theory import (
     noise_edge,
     spherical_eigenvalues_inverse,
 )
+
+ASSUMED = (
+    "Each person is in one row only.",
+    "The number of rows and the column names are public.",
+    "Parameters were chosen without looking at the data.",
+    "Nothing counts repeated fits: each one spends its own budget.",
+)
+ASSUMED_LOCATION = "The centre was chosen without looking at the data."
+NO_NOISE = "epsilon is infinite, so no noise was added"
+
+
+def check_rows(n: int, at_least: int = 2) -> None:
+    """Refuse too few rows."""
+    if n < at_least:
+        raise DataError(f"At least {at_least} rows are needed, got {n} sample{'s' * (n != 1)}.")
+
+
+def check_components(n_components: Any, d: int) -> None:
+    """Refuse more components than columns."""
+    if _validate.count(n_components=n_components) > d:
+        raise ParameterError(
+            f"`n_components` must not exceed the number of columns {d}, got {n_components}."
+        )
+
+
+def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
+    """Warn of a δ at which publishing one whole row would pass as private."""
+    if delta >= 1 / n:
+        warnings.warn(
+            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
+            "whole row could pass as private. Choose it far smaller.",
+            PrivacyWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

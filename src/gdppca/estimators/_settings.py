@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE
 from gdppca.kernels import Blocks, PairSum, Scheme, SignSum
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent, Status
@@ -14,13 +15,6 @@ from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, scatter_noise
 from gdppca.signs import Sign
 
-_ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-    "Nothing counts repeated fits: each one spends its own budget.",
-)
-_ASSUMED_LOCATION = "The centre was chosen without looking at the data."
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."
 _ASSUMED_ORDER = (
     "Rows came in batches whose order did not depend on their values; "
@@ -74,14 +68,14 @@ class Settings:
             assumptions=self._assumptions,
             seeded=self.seeded,
             status=Status.NONE if exact else Status.PROVEN,
-            reason="epsilon is infinite, so no noise was added" if exact else "",
+            reason=NO_NOISE if exact else "",
         )
 
     @property
     def _assumptions(self) -> tuple[str, ...]:
-        assumed = list(_ASSUMED)
+        assumed = list(ASSUMED)
         if self.location is not None:
-            assumed.append(_ASSUMED_LOCATION)
+            assumed.append(ASSUMED_LOCATION)
         if self.scale is not None:
             assumed.append(_ASSUMED_SCALE)
         if self.streamed and self.scheme.ordered:

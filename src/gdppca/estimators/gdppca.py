@@ -9,14 +9,18 @@ import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import (
-    DataError,
     NotAvailableError,
     ParameterError,
     PrivacyWarning,
     ReleaseError,
     StateError,
 )
-from gdppca.estimators._base import PrivatePCA
+from gdppca.estimators._base import (
+    PrivatePCA,
+    check_components,
+    check_rows,
+    warn_of_large_delta,
+)
 from gdppca.estimators._settings import Settings, Stream
 from gdppca.kernels import (
     Blocks,
@@ -224,8 +228,7 @@ class DPPCA(PrivatePCA):
         """
         stream = self._taken_stream()
         n = stream.sums.n_samples
-        if n < 2:
-            raise _too_few(n)
+        check_rows(n)
         settings = stream.settings.with_(n_samples=n)
         _warn_of_weakness(settings, stacklevel=3)
         K_hat = stream.sums.mean()  # not private
@@ -267,8 +270,7 @@ class DPPCA(PrivatePCA):
 
     def _settings(self, n: int, d: int, *, streamed: bool = False) -> Settings:
         """Check every parameter against the shape, before any row counts."""
-        if n < 2:
-            raise _too_few(n)
+        check_rows(n)
         self._check_choices(d)
         radius_event = self._radius_event(streamed=streamed)
         radius = self.radius if radius_event is None else 1.0  # until it is known
@@ -319,11 +321,8 @@ class DPPCA(PrivatePCA):
     def _check_choices(self, d: int) -> None:
         if isinstance(self.n_components, str):
             _validate.one_of(("auto",), n_components=self.n_components)
-        elif _validate.count(n_components=self.n_components) > d:
-            raise ParameterError(
-                f"`n_components` must not exceed the number of columns {d}, "
-                f"got {self.n_components}."
-            )
+        else:
+            check_components(self.n_components, d)
         if self.ledger is not None:
             raise NotAvailableError("`ledger` is not available in this version; use None.")
 
@@ -419,20 +418,9 @@ class DPPCA(PrivatePCA):
         return self
 
 
-def _too_few(n: int) -> DataError:
-    return DataError(f"At least 2 rows are needed, got {n} sample{'s' * (n != 1)}.")
-
-
 def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:
     """Warn of doubtful budgets, from public numbers and before anything is drawn."""
-    n, delta = settings.n_samples, settings.delta
-    if delta >= 1 / n:
-        warnings.warn(
-            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
-            "whole row could pass as private. Choose it far smaller.",
-            PrivacyWarning,
-            stacklevel=stacklevel,
-        )
+    warn_of_large_delta(settings.delta, settings.n_samples, stacklevel)
     reached = settings.guarantee.nominal_epsilon
     if reached > settings.epsilon:
         warnings.warn(

@@ -106,21 +106,26 @@ def _strip_sum(rows, tiles, columns, sign, guard):
     return scatter + centred[:, :-1].T @ products[:, :-1], degrees[0]
 
 
+def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np.ndarray:
+    """Rows start to stop in the given order; without one, a view."""
+    return X[start:stop] if order is None else np.take(X, order[start:stop], axis=0)
+
+
 def _blocks_sum(
-    X: np.ndarray, order: np.ndarray, size: int, sign: Sign
+    X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill whole small blocks."""
     d = X.shape[1]
     stack = max(1, _STACK_ENTRIES // size**2)
-    scratch = Scratch.of_shape(min(stack, len(order) // size), size, size)
+    scratch = Scratch.of_shape(min(stack, (stop - start) // size), size, size)
     slab = max(1, _SLAB // (stack * size)) * stack * size
     total = CompensatedSum(d)
     rows = None
-    for start in range(0, len(order), slab):
-        taken = np.take(X, order[start : start + slab], axis=0).reshape(-1, size, d)
+    for first in range(start, stop, slab):
+        taken = _taken(X, order, first, min(stop, first + slab)).reshape(-1, size, d)
         rows = Rows.prepare(taken, memory=rows)
-        for first in range(0, len(taken), stack):
-            part = rows[first : first + stack]
+        for block in range(0, len(taken), stack):
+            part = rows[block : block + stack]
             _add_stack(part, sign, scratch[: len(part.raw)], total)
     return total.parts
 
@@ -233,32 +238,38 @@ class PairSum:
             self._set_columns(X.shape[1])
         if X.shape[1] != self.n_features:
             raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
-        order = np.arange(len(X)) if order is None else order
-        self.n_samples += len(order)
-        missing = -len(self._unpaired) % self.block_size
-        self._unpaired = np.concatenate([self._unpaired, X[order[:missing]]])
-        order = order[missing:]
+        n = len(X) if order is None else len(order)
+        self.n_samples += n
+        start = min(n, -len(self._unpaired) % self.block_size)
+        self._unpaired = np.concatenate([self._unpaired, _taken(X, order, 0, start)])
         if len(self._unpaired) == self.block_size:
             self._total.add(self._block_mean(self._unpaired))
             self._unpaired = self._unpaired[:0]
-        whole = len(order) - len(order) % self.block_size
-        self._add_blocks(X, order[:whole], progress)
-        if len(order) > whole:
-            self._unpaired = X[order[whole:]]
+        stop = n - (n - start) % self.block_size
+        self._add_blocks(X, order, start, stop, progress)
+        if n > stop:
+            self._unpaired = _taken(X, order, stop, n).copy()
         return self
 
-    def _add_blocks(self, X: np.ndarray, order: np.ndarray, progress: Progress) -> None:
+    def _add_blocks(
+        self,
+        X: np.ndarray,
+        order: np.ndarray | None,
+        start: int,
+        stop: int,
+        progress: Progress = silent,
+    ) -> None:
         """Add rows that fill whole blocks."""
         b = self.block_size
         large = b > _LARGEST_STACKED
         step = b if large else max(1, _TASK // b) * b
-        tasks = [order[start : start + step] for start in range(0, len(order), step)]
+        tasks = [(first, min(stop, first + step)) for first in range(start, stop, step)]
 
-        def block_sums(rows: np.ndarray):
-            return _blocks_sum(X, rows, b, self.sign)
+        def block_sums(part: tuple[int, int]):
+            return _blocks_sum(X, order, *part, b, self.sign)
 
-        def large_block_sum(rows: np.ndarray):
-            return (_all_pairs_sum(X[rows], self.sign),)
+        def large_block_sum(part: tuple[int, int]):
+            return (_all_pairs_sum(_taken(X, order, *part), self.sign),)
 
         # A large block spreads over the cores by itself.
         results = map(large_block_sum, tasks) if large else in_order(block_sums, tasks)
@@ -268,7 +279,7 @@ class PairSum:
 
     def _block_mean(self, block: np.ndarray) -> np.ndarray:
         alone = PairSum(self.sign, self.n_features, pairs=len(block))
-        alone._add_blocks(block, np.arange(len(block)), silent)
+        alone._add_blocks(block, None, 0, len(block))
         return alone._total.value
 
     def merge(self, other: PairSum) -> PairSum:

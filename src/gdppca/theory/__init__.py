@@ -1,5 +1,21 @@
 """The paper's formulas and the law of the noise: public numbers in, public numbers out."""
 
+from gdppca.theory.breakdown import breakdown_bound
+from gdppca.theory.conditions import spherical_condition, winsor_condition
+from gdppca.theory.contamination import contaminated_covariance, flip_shift
+from gdppca.theory.distances import projector_distance, sin_theta
+from gdppca.theory.error_bounds import (
+    CorruptionBound,
+    analyze_gauss_bound,
+    classical_noise_sd,
+    corruption_bound,
+    effective_rank,
+    error_bound,
+    required_samples,
+    sgpca_bound,
+    spherical_bound,
+    winsor_bound,
+)
 from gdppca.theory.noise_floor import (
     components_above_noise,
     denoised_eigenvalues,
@@ -7,12 +23,37 @@ from gdppca.theory.noise_floor import (
     noise_edge,
 )
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
+from gdppca.theory.winsor import (
+    pair_radius_quantile,
+    pair_radius_survival,
+    winsor_eigenvalues,
+)
 
 __all__ = [
+    "CorruptionBound",
+    "analyze_gauss_bound",
+    "breakdown_bound",
+    "classical_noise_sd",
     "components_above_noise",
+    "contaminated_covariance",
+    "corruption_bound",
     "denoised_eigenvalues",
+    "effective_rank",
+    "error_bound",
+    "flip_shift",
     "noise_band",
     "noise_edge",
+    "pair_radius_quantile",
+    "pair_radius_survival",
+    "projector_distance",
+    "required_samples",
+    "sgpca_bound",
+    "sin_theta",
+    "spherical_bound",
+    "spherical_condition",
     "spherical_eigenvalues",
     "spherical_eigenvalues_inverse",
+    "winsor_bound",
+    "winsor_condition",
+    "winsor_eigenvalues",
 ]

@@ -1,0 +1,27 @@
+"""
+E11: Laplace and Gamma data (Fig B.6)
+=======================================
+
+Not elliptical. The text does not say whether Gamma(2, √2) means a scale or a rate, so both.
+"""
+
+import tempfile
+
+import matplotlib.image
+import matplotlib.pyplot as plt
+
+from gdppca import studies
+
+result = studies.run("E11", quick=True, out=tempfile.mkdtemp())
+
+picture = matplotlib.image.imread(result.folder / "figure.png")
+figure = plt.figure(figsize=(picture.shape[1] / 130, picture.shape[0] / 130))
+figure.add_axes((0, 0, 1, 1)).imshow(picture)
+figure.axes[0].axis("off")
+
+# %%
+# What the text says must be seen:
+
+for verdict in result.verdicts:
+    print("seen    " if verdict.holds else "NOT SEEN", verdict.sentence)
+    print("         ", verdict.numbers)

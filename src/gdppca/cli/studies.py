@@ -1,0 +1,47 @@
+"""How `gdppca study` speaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from gdppca import studies
+from gdppca.cli.show import console, errors
+
+
+def list_studies() -> None:
+    """Name every study."""
+    table = Table(title="Studies", title_justify="left")
+    for heading in ("name", "figure", "what", "methods"):
+        table.add_column(heading)
+    for study in studies.STUDIES.values():
+        methods = [name for name in study.methods if not name.endswith(", exact")]
+        table.add_row(study.name, study.figure, study.title, escape(", ".join(methods)))
+    console.print(table)
+
+
+def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: Path | None) -> None:
+    """Run a study with a live bar, then tell its verdicts and files."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True) as bar:
+        task = bar.add_task(f"{name}, tables", total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        result = studies.run(
+            name, quick=quick, out=out, workers=workers, data=data, progress=progress
+        )
+    for verdict in result.verdicts:
+        mark = "[green]seen    [/]" if verdict.holds else "[yellow]not seen[/]"
+        console.print(f"{mark} {escape(verdict.sentence)} [dim]({escape(verdict.numbers)})[/]")
+    for path in result.files:
+        console.print(str(path), markup=False, soft_wrap=True)

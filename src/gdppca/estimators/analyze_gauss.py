@@ -1,0 +1,226 @@
+"""Baseline: noise on a covariance matrix of bounded rows, `AnalyzeGauss`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from gdppca import _validate, linalg
+from gdppca._errors import ParameterError
+from gdppca.estimators._base import (
+    ASSUMED,
+    NO_NOISE,
+    PrivatePCA,
+    check_components,
+    check_rows,
+    warn_of_large_delta,
+)
+from gdppca.kernels import OneSample, sign_covariance
+from gdppca.mechanisms.gaussian import add_gaussian
+from gdppca.privacy import Guarantee, NonPrivateEvent, Status
+from gdppca.privacy.accounting import classical_multiplier
+from gdppca.randomness import Rng, rng_for
+from gdppca.releases import NoisyScatter, Release, private_scatter, scatter_noise
+from gdppca.signs import Winsor
+
+_OWN_NORM = (
+    "the rows are divided by their own largest norm, so one row can move the matrix far beyond "
+    "the stated sensitivity; give `norm` and `center`"
+)
+
+
+class AnalyzeGauss(PrivatePCA):
+    r"""Principal components of a noisy covariance matrix; not robust, a baseline.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Number of directions.
+    epsilon : float, default 1.0
+        Privacy ε. Infinity adds no noise and protects nobody.
+    delta : float, default 1e-6
+        Privacy δ.
+    norm : None or float, default None
+        Public bound on the distance of a row from `center`; longer rows are pulled back to it.
+        None is the printed form, which takes the bound from the data and protects nobody.
+    center : None or array of shape (d,), default None
+        Public centre, needed with `norm`; zeros are allowed.
+    random_state : None or int, default None
+        None draws from the system's secure source; a seed makes a simulation.
+
+    Attributes
+    ----------
+    components_ : array of shape (m, d)
+        Directions, one per row.
+    guarantee_ : Guarantee
+        What was promised; status "none" for the printed form.
+    release_ : Release
+        Everything that the method puts out.
+    scatter_, eigenvalues_, noise_sd_, noise_floor_ : array or float
+        The noisy matrix, its spectrum, and σ and the spectral edge of its noise.
+
+    Notes
+    -----
+    **Privacy.** With `norm` and `center` pulling back is the winsorised sign around the centre,
+    so :math:`\frac1n\sum_i z_i z_i^\top` moves by at most :math:`\sqrt2\,r^2/n`: one Gaussian
+    event, exactly (ε, δ), replace-one, n public. Without them none: half of the rows at
+    :math:`e_1`, half at :math:`-e_1` and one replaced by :math:`10^6 e_2` moves the matrix by 1
+    where 6/n is claimed.
+
+    **Paper.** Algorithm 1, App D.1, is the form with ``norm=None``: rows minus their mean, over
+    their largest norm, covariance with 1/(n-1), :math:`\sigma = 6\sqrt{2\ln(1.25/\delta)}
+    /(n\varepsilon)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.estimators import AnalyzeGauss
+    >>> X = np.random.default_rng(0).normal(size=(3000, 4)) * [9, 3, 1, 1]
+    >>> pca = AnalyzeGauss(1, epsilon=1.0, delta=1e-6, norm=20.0, center=np.zeros(4)).fit(X)
+    >>> print(pca.guarantee_)
+    (epsilon = 1, delta = 1e-06)-differential privacy, replace-one neighbours
+    >>> AnalyzeGauss(1).fit(X).guarantee_.epsilon
+    inf
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        norm: float | None = None,
+        center: Any = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.norm = norm
+        self.center = center
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release principal components of a noisy covariance matrix.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        AnalyzeGauss
+            Itself.
+        """
+        X = self._checked(X, reset=True).values
+        check_choices(self, *X.shape)
+        ball, center = self._ball(X.shape[1])
+        rng = rng_for(self.random_state)
+        if ball is None:
+            noisy = printed_scatter(X, self.epsilon, self.delta, rng)
+        else:
+            noisy = _ball_scatter(X, ball, center, self.epsilon, self.delta, rng)
+        return self._publish(noisy, ball, center, len(X), rng)
+
+    def _ball(self, d: int) -> tuple[Winsor | None, np.ndarray | None]:
+        """Sign and centre of the ball that rows are pulled back to, None for the printed form."""
+        if self.norm is None:
+            if self.center is not None:
+                raise ParameterError("`center` goes with `norm`. Give both, or neither.")
+            return None, None
+        norm = _validate.finite_positive(norm=self.norm)
+        if self.center is None:
+            raise ParameterError(
+                "`center` is missing: `norm` bounds the distance from it. Choose both without "
+                "looking at the data; zeros are allowed."
+            )
+        return Winsor(norm), _validate.vector(d, center=self.center)
+
+    def _publish(
+        self,
+        noisy: NoisyScatter,
+        ball: Winsor | None,
+        center: np.ndarray | None,
+        n: int,
+        rng: Rng,
+    ) -> Self:
+        release = Release(
+            components=linalg.eigen_descending(noisy.matrix)[1][:, : self.n_components].T,
+            scatter=noisy.matrix,
+            noise_sd=noisy.noise_sd,
+            sign=None if ball is None else ball.describe(),
+            scheme=None if ball is None else OneSample().describe(),
+            calibration="printed" if ball is None else "tight",
+            n_samples=n,
+            n_features=len(noisy.matrix),
+            feature_names=self._names(),
+            location=center,
+            scale=None,
+            guarantee=self._guarantee(noisy, rng),
+            method=type(self).__name__,
+        )
+        return self._adopt(release)
+
+    def _guarantee(self, noisy: NoisyScatter, rng: Rng) -> Guarantee:
+        proven = not isinstance(noisy.event, NonPrivateEvent)
+        return Guarantee(
+            events=(noisy.event,),
+            delta=self.delta,
+            assumptions=ASSUMED,
+            seeded=rng.seeded,
+            status=Status.PROVEN if proven else Status.NONE,
+            reason="" if proven else NO_NOISE if math.isinf(self.epsilon) else _OWN_NORM,
+        )
+
+
+def check_choices(estimator: Any, n: int, d: int, *, at_least: int = 2) -> None:
+    """Check the shape and the parameters that every baseline has."""
+    check_rows(n, at_least)
+    check_components(estimator.n_components, d)
+    _validate.budget(epsilon=estimator.epsilon)
+    warn_of_large_delta(_validate.fraction(delta=estimator.delta), n, stacklevel=3)
+
+
+def printed_covariance(X: np.ndarray) -> np.ndarray:
+    """Lines 1 to 3 of Algorithm 1: centred rows over their largest norm, 1/(n-1)."""
+    Z = X / max(np.abs(X).max(), np.finfo(float).tiny)  # changes nothing but overflow
+    Z = Z - Z.mean(axis=0)
+    largest = np.sqrt(np.einsum("ij,ij->i", Z, Z).max())
+    if largest > 0:
+        Z = Z / largest
+    return linalg.symmetrized(Z.T @ Z) / (len(Z) - 1)
+
+
+def printed_scatter(X: np.ndarray, epsilon: float, delta: float, rng: Rng) -> NoisyScatter:
+    """Algorithm 1 as printed, up to its eigenvectors; not private, whatever the noise."""
+    event = NonPrivateEvent(purpose="scatter")
+    Sigma_hat = printed_covariance(X)
+    if math.isinf(epsilon):
+        return NoisyScatter(matrix=Sigma_hat, noise_sd=0.0, event=event)
+    sigma = 6 / len(X) * classical_multiplier(epsilon, delta)
+    noisy = linalg.vecd_inverse(add_gaussian(linalg.vecd(Sigma_hat), sigma, rng))
+    return NoisyScatter(matrix=noisy, noise_sd=sigma, event=event)
+
+
+def _ball_scatter(
+    X: np.ndarray,
+    ball: Winsor,
+    center: np.ndarray | None,
+    epsilon: float,
+    delta: float,
+    rng: Rng,
+) -> NoisyScatter:
+    noise = scatter_noise(
+        epsilon=epsilon,
+        delta=delta,
+        sign=ball,
+        scheme=OneSample(),
+        n_samples=len(X),
+        n_features=X.shape[1],
+    )
+    return private_scatter(sign_covariance(X, center, ball), noise, rng)

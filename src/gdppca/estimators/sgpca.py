@@ -1,0 +1,198 @@
+"""Baseline: noise on the projection onto the leading eigenvectors, `SGPCA`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from gdppca import _validate, linalg
+from gdppca._errors import ParameterError
+from gdppca.estimators._base import ASSUMED, NO_NOISE, PrivatePCA
+from gdppca.estimators.analyze_gauss import check_choices
+from gdppca.mechanisms.gaussian import add_gaussian, lattice_slack
+from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Status
+from gdppca.privacy.accounting import classical_multiplier
+from gdppca.randomness import Rng, rng_for
+from gdppca.releases import NoisyScatter, Release
+
+_ONLY_LIKELY = (
+    "the sensitivity bound holds with high probability only, and only for rows of a spiked "
+    "sub-Gaussian model with the given eigenvalues"
+)
+
+
+class SGPCA(PrivatePCA):
+    r"""Principal components of a noisy projection; an oracle under a spiked Gaussian model.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Number of directions, taken to be the number of spikes.
+    epsilon : float, default 1.0
+        Privacy ε. Infinity adds no noise and protects nobody.
+    delta : float, default 1e-6
+        Privacy δ.
+    eigenvalues : array of shape (d,)
+        Eigenvalues of the population covariance, known beforehand: the method is an oracle.
+    random_state : None or int, default None
+        None draws from the system's secure source; a seed makes a simulation.
+
+    Attributes
+    ----------
+    components_ : array of shape (m, d)
+        Directions, one per row.
+    guarantee_ : Guarantee
+        What was promised; status "high-probability".
+    release_ : Release
+        Everything that the method puts out.
+    scatter_, eigenvalues_ : array
+        The noisy projection and its spectrum.
+    noise_sd_, noise_floor_ : float
+        √2 times the noise of an entry, in units of the other estimators, and its spectral edge.
+
+    Notes
+    -----
+    **Privacy.** One Gaussian event, replace-one, if Δ below bounds the move of the projection.
+    One row can break that: the bound holds with high probability under a spiked sub-Gaussian
+    model, not for every table. Rows are put in a secret random order before they are paired.
+
+    **Paper.** Algorithm 2, App D.2: :math:`\hat V_m\hat V_m^\top + E` from paired differences,
+    with :math:`\Delta = 4(\lambda_d/\lambda_1 + \sqrt{\lambda_d/\lambda_1})
+    \sqrt{d(m + \log n)}/n`. The n in Δ is the number of rows, not of pairs: only so do the
+    paper's figures come out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.estimators import SGPCA
+    >>> X = np.random.default_rng(0).normal(size=(3000, 4)) * np.sqrt([90, 1, 1, 1])
+    >>> pca = SGPCA(1, epsilon=1.0, delta=1e-6, eigenvalues=[90, 1, 1, 1]).fit(X)
+    >>> np.abs(pca.components_[0]).argmax(), str(pca.guarantee_.status)
+    (np.int64(0), 'high-probability')
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        eigenvalues: Any = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.eigenvalues = eigenvalues
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release principal components of a noisy projection.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SGPCA
+            Itself.
+        """
+        X = self._checked(X, reset=True).values
+        check_choices(self, *X.shape)
+        Delta = self._sensitivity(*X.shape)
+        rng = rng_for(self.random_state)
+        Z = paired_differences(X, rng)
+        projection = _leading_projection(Z, self.n_components)  # not private
+        noisy = _noisy_projection(projection, Delta, self.epsilon, self.delta, rng)
+        return self._publish(noisy, len(X), rng)
+
+    def _sensitivity(self, n: int, d: int) -> float:
+        """Δ of App D.2; holds with high probability only."""
+        if self.eigenvalues is None:
+            raise ParameterError(
+                "`eigenvalues` is missing: SGPCA is an oracle that needs the population "
+                f"eigenvalues, one for each of the {d} columns. They must not come from the data."
+            )
+        eigenvalues = _validate.vector(d, eigenvalues=self.eigenvalues)
+        if not (eigenvalues > 0).all():
+            raise ParameterError("`eigenvalues` must hold numbers > 0.")
+        return likely_sensitivity(eigenvalues, self.n_components, n)
+
+    def _publish(self, noisy: NoisyScatter, n: int, rng: Rng) -> Self:
+        release = Release(
+            components=linalg.eigen_descending(noisy.matrix)[1][:, : self.n_components].T,
+            scatter=noisy.matrix,
+            noise_sd=noisy.noise_sd,
+            sign=None,
+            scheme=None,
+            calibration="printed",
+            n_samples=n,
+            n_features=len(noisy.matrix),
+            feature_names=self._names(),
+            location=None,
+            scale=None,
+            guarantee=self._guarantee(noisy.event, rng),
+            method=type(self).__name__,
+        )
+        return self._adopt(release)
+
+    def _guarantee(self, event: Event, rng: Rng) -> Guarantee:
+        exact = isinstance(event, NonPrivateEvent)
+        return Guarantee(
+            events=(event,),
+            delta=self.delta,
+            assumptions=ASSUMED,
+            seeded=rng.seeded,
+            status=Status.NONE if exact else Status.HIGH_PROBABILITY,
+            reason=NO_NOISE if exact else _ONLY_LIKELY,
+        )
+
+
+def likely_sensitivity(eigenvalues: np.ndarray, n_components: int, n_samples: int) -> float:
+    r"""Δ = 4(λ_d/λ_1 + √(λ_d/λ_1)) √(d(m + log n))/n of App D.2."""
+    ratio = float(eigenvalues.min() / eigenvalues.max())
+    size = math.sqrt(len(eigenvalues) * (n_components + math.log(n_samples)))
+    return 4 * (ratio + math.sqrt(ratio)) * size / n_samples
+
+
+def paired_differences(X: np.ndarray, rng: Rng) -> np.ndarray:
+    """Halved differences of row i and row i + ⌊n/2⌋, rows in secret random order.
+
+    Halving instead of the paper's division by √2 keeps the difference of any two floats finite
+    and changes no direction. An odd last row is left out.
+    """
+    half = len(X) // 2
+    order = rng.permutation(len(X))
+    return 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
+
+
+def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:
+    """Projection onto the leading eigenvectors of Z'Z, whose scale does not matter."""
+    Z = Z / max(np.abs(Z).max(), np.finfo(float).tiny)
+    V = linalg.eigen_descending(linalg.symmetrized(Z.T @ Z))[1][:, :n_components]
+    return linalg.symmetrized(V @ V.T)
+
+
+def _noisy_projection(
+    projection: np.ndarray, Delta: float, epsilon: float, delta: float, rng: Rng
+) -> NoisyScatter:
+    """The projection with independent noise of one size on its upper triangle."""
+    if math.isinf(epsilon):
+        event = NonPrivateEvent(purpose="projection")
+        return NoisyScatter(matrix=projection, noise_sd=0.0, event=event)
+    sigma = Delta * classical_multiplier(epsilon, delta)
+    upper = np.triu_indices(len(projection))
+    noisy = np.zeros_like(projection)
+    noisy[upper] = add_gaussian(projection[upper], sigma, rng)
+    multiplier = sigma / (Delta + lattice_slack(sigma, len(upper[0])))
+    return NoisyScatter(
+        matrix=noisy + np.triu(noisy, k=1).T,
+        noise_sd=linalg.SQRT2 * sigma,  # off the diagonal it is this over √2, as elsewhere
+        event=GaussianEvent(purpose="projection", noise_multiplier=multiplier),
+    )

@@ -1,0 +1,157 @@
+"""One figure per study, in the paper's arrangement."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gdppca.datasets import load_europe
+from gdppca.plots.scree import new_figure
+from gdppca.studies.experiments import Study
+from gdppca.studies.methods import METHODS, OURS, OURS_CENTRED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]
+
+# Okabe and Ito, safe for the colour-blind; ours in black so that it stands out.
+_COLOURS = (
+    "#0072B2",
+    "#56B4E9",
+    "#E69F00",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#8C564B",
+    "#7F7F7F",
+    "#BCBD22",
+)
+_MARKERS = "os^Dv<>PX"
+_LABELS = {
+    "n": "rows n",
+    "d": "columns d",
+    "epsilon": "ε",
+    "shift": "c⊥",
+    "fraction": "share of bad rows",
+    "rho": "ρ",
+    "kind": "",
+}
+
+
+def draw_study(study: Study, summary: list[Row], europe: Path | None) -> dict[str, bytes]:
+    """The study's figure as PNG and SVG; `europe` is the folder of the map's files."""
+    figure = _map_figure(study, summary, europe) if europe else _curves(study, summary)
+    files = {}
+    for kind in ("png", "svg"):
+        picture = io.BytesIO()
+        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        files[f"figure.{kind}"] = picture.getvalue()
+    return files
+
+
+def _curves(study: Study, summary: list[Row]) -> Figure:
+    """Mean losses against the study's x, a panel per value, with bands of two standard errors."""
+    columns = _values(summary, study.panels)
+    rows = _values(summary, study.rows) if study.rows else [None]
+    figure = new_figure(figsize=(1.6 + 3.4 * len(columns), 0.9 + 2.9 * len(rows)), dpi=130)
+    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
+    for r, row in enumerate(rows):
+        for c, column in enumerate(columns):
+            where = {study.panels: column} | ({study.rows: row} if study.rows else {})
+            members = [entry for entry in summary if all(entry[k] == v for k, v in where.items())]
+            _panel(study, members, axes[r, c])
+            axes[r, c].set_title(", ".join(_named(k, v) for k, v in where.items()), fontsize=9)
+    for panel in axes[-1]:
+        panel.set_xlabel(_LABELS[study.x])
+    for panel in axes[:, 0]:
+        panel.set_ylabel(study.loss)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=8)
+    figure.suptitle(f"{study.name}: {study.title} (Fig {study.figure})", fontsize=11)
+    return figure
+
+
+def _values(summary: list[Row], name: str) -> list[Any]:
+    return list(dict.fromkeys(row[name] for row in summary))
+
+
+def _named(name: str, value: Any) -> str:
+    return str(value) if name == "kind" else f"{_LABELS[name].split()[-1]} = {value:g}"
+
+
+def _panel(study: Study, members: list[Row], axes: Axes) -> None:
+    plain = [name for name in study.methods if not name.startswith("ours")]
+    for name in study.methods:
+        entries = [row for row in members if row["method"] == name and row.get("source") != "exact"]
+        xs = sorted({row[study.x] for row in entries})
+        mean, se = np.array([_pooled(entries, study.x, x) for x in xs]).T
+        colour, marker, line = _style(name, plain)
+        axes.plot(xs, mean, line, color=colour, marker=marker, ms=4, lw=1.3, label=name)
+        axes.fill_between(xs, mean - 2 * se, mean + 2 * se, color=colour, alpha=0.13, lw=0)
+    if study.x == "epsilon":
+        axes.set_xscale("log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.2)
+
+
+def _pooled(entries: list[Row], name: str, value: Any) -> tuple[float, float]:
+    """Mean and standard error over the settings of a panel that share an x."""
+    members = [row for row in entries if row[name] == value]
+    variance = np.sum([row["se"] ** 2 for row in members]) / len(members) ** 2
+    return float(np.mean([row["mean"] for row in members])), float(np.sqrt(variance))
+
+
+def _style(name: str, plain: list[str]) -> tuple[str, str, str]:
+    if name == OURS_CENTRED:
+        return "black", "*", "--"
+    if name.startswith("ours"):
+        return "black", "*", "-"
+    base = name.removesuffix(", exact")
+    k = plain.index(base if base in plain else name)
+    exact = base != name and base in plain
+    return (
+        _COLOURS[k % len(_COLOURS)],
+        "" if exact else _MARKERS[k % len(_MARKERS)],
+        ":" if exact else "-",
+    )
+
+
+def _map_figure(study: Study, summary: list[Row], folder: Path) -> Figure:
+    """The maps side by side: scores of public people on private directions."""
+    europe = load_europe(folder)
+    setting = {"epsilon": 2.0, "delta": 1e-4, "kind": "europe", "d": 20}
+    means = {row["method"]: row["mean"] for row in summary}
+    exact = METHODS["covariance"](europe.X, setting, 0)
+    figure = new_figure(figsize=(16, 4.3), dpi=110)
+    panels = {"no privacy (covariance)": exact}
+    panels |= {name: METHODS[name](europe.X, setting, 1) for name in ("sph", "NSGGD", OURS)}
+    for axes, (name, V) in zip(figure.subplots(1, 4), panels.items(), strict=True):
+        _map(europe, _aligned(V, exact), axes)
+        mean = f", mean sin Θ {means[name]:.2f}" if name in means else ""
+        axes.set_title(f"{name}{mean}", fontsize=10)
+    figure.suptitle(f"{study.name}: {study.title}, (ε, δ) = (2, 1e-4) (Fig {study.figure})")
+    return figure
+
+
+def _aligned(V: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Each axis flipped to point as in the exact map, so that maps can be compared by eye."""
+    signs = np.sign(np.sum(V * exact, axis=1))
+    return V * np.where(signs == 0, 1.0, signs)[:, None]
+
+
+def _map(europe: Any, V: np.ndarray, axes: Axes) -> None:
+    scores = (europe.X - europe.X.mean(axis=0)) @ V.T
+    axes.scatter(scores[:, 0], scores[:, 1], c=europe.colors, s=5, lw=0, alpha=0.7)
+    countries = np.array(europe.countries)
+    for country in sorted(set(europe.countries)):
+        members = countries == country
+        if members.sum() >= 15:
+            x, y = np.median(scores[members], axis=0)
+            axes.text(x, y, country, fontsize=6, ha="center", weight="bold")
+    axes.set(xlabel="component 1", ylabel="component 2")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,279 @@
+"""From a study to a tidy table: parallel, resumable, the same whatever the number of workers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import ParameterError
+from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
+from gdppca.releases import write_whole
+from gdppca.studies.experiments import STUDIES, Study
+from gdppca.studies.verdicts import Verdict, judge
+
+Progress = Callable[[int, int], None]
+Row = dict[str, Any]
+
+_RUNS, _MANIFEST = "runs.jsonl", "study.json"
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study found, and where it was written."""
+
+    name: str
+    folder: Path
+    runs: list[Row]
+    summary: list[Row]
+    verdicts: list[Verdict]
+    files: tuple[Path, ...]
+
+
+def find_study(name: str) -> Study:
+    """Study of a name, whatever its case; an unknown one lists them all."""
+    known = {key.lower(): study for key, study in STUDIES.items()}
+    if not isinstance(name, str) or name.lower() not in known:
+        raise ParameterError(f"There is no study {name!r}. Choose one of {', '.join(STUDIES)}.")
+    return known[name.lower()]
+
+
+def run(
+    name: str,
+    quick: bool = True,
+    out: str | Path = "studies",
+    *,
+    workers: int | None = None,
+    data: str | Path | None = None,
+    progress: Progress = lambda done, total: None,
+) -> StudyResult:
+    """Run one of the paper's experiments.
+
+    Parameters
+    ----------
+    name : str
+        "E1a" to "E12".
+    quick : bool, default True
+        A coarse grid and few runs, or the paper's.
+    out : str or Path, default "studies"
+        Folder; the study writes into a sub-folder of its name. A study that was stopped goes on
+        where it was.
+    workers : int, optional
+        Processes; as many as there are cores if left out. The table does not depend on it.
+    data : str or Path, optional
+        Folder of the Europe map's files, for E6; the variable GDPPCA_EUROPE if left out.
+    progress : callable, optional
+        Called with the number of tables done and in all.
+
+    Returns
+    -------
+    StudyResult
+        Every run, means with standard errors, verdicts, and the files written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gdppca import studies
+    >>> result = studies.run("E12", out=tempfile.mkdtemp(), workers=1)
+    >>> sorted(path.name for path in result.files)[:2]
+    ['figure.png', 'figure.svg']
+    """
+    study = find_study(name)
+    tasks = _tasks(study, quick, data)
+    folder = _claimed_folder(Path(out) / study.name, study, quick)
+    done = _finished(folder, tasks)
+    progress(len(done), len(tasks))
+    with (folder / _RUNS).open("a", encoding="utf-8") as stream:
+        for key, results in _computed(study, tasks, done, workers):
+            done[key] = results
+            stream.write(json.dumps({"key": key, "results": results}) + "\n")
+            stream.flush()
+            progress(len(done), len(tasks))
+    europe = _europe_folder(data) if study.name == "E6" else None
+    return _written(study, folder, _tidy(study, tasks, done), europe)
+
+
+def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
+    """Make the folder, or refuse one that holds something else."""
+    wanted = {"study": study.name, "form": "quick" if quick else "full"}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        manifest = folder / _MANIFEST
+        if manifest.exists():
+            found = json.loads(manifest.read_text(encoding="utf-8"))
+            if found != wanted:
+                raise ParameterError(
+                    f"'{folder}' holds results of {found.get('study')} ({found.get('form')}), not "
+                    f"of {wanted['study']} ({wanted['form']}). Choose another folder."
+                )
+        elif any(folder.iterdir()):
+            raise ParameterError(f"'{folder}' holds other files. Choose another folder.")
+        write_whole(manifest, json.dumps(wanted).encode())
+    except (OSError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(f"'{folder}' cannot be used as a study's folder.") from None
+    return folder
+
+
+Task = tuple[str, Row, int]  # key, setting, seed
+
+
+def _tasks(study: Study, quick: bool, data: str | Path | None) -> list[Task]:
+    settings = study.settings(quick)
+    if study.name == "E6":
+        settings = [setting | {"data": str(_europe_folder(data))} for setting in settings]
+    tasks = []
+    for setting in settings:
+        described = {name: value for name, value in setting.items() if name != "data"}
+        for repetition in range(study.runs[0 if quick else 1]):
+            key = json.dumps([study.name, described, repetition], sort_keys=True)
+            tasks.append((key, setting, _seed(key)))
+    return tasks
+
+
+def _europe_folder(data: str | Path | None) -> Path:
+    from gdppca.datasets import load_europe
+
+    folder = data or os.environ.get("GDPPCA_EUROPE")
+    if folder is None:
+        raise ParameterError(
+            "E6 needs the Europe map's files (repository NovembreLab/Novembre_etal_2008_misc). "
+            "Give their folder as `data`, --data or GDPPCA_EUROPE."
+        )
+    load_europe(folder)  # an error now rather than in a worker
+    return Path(folder).resolve()
+
+
+def _seed(key: str) -> int:
+    """A seed that depends on the task alone."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
+
+
+def _finished(folder: Path, tasks: list[Task]) -> dict[str, list[Row]]:
+    """Results of an earlier run; a torn last line is dropped."""
+    path = folder / _RUNS
+    if not path.exists():
+        return {}
+    wanted = {key for key, _, _ in tasks}
+    kept, done = [], {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if entry["key"] in wanted and entry["key"] not in done:
+            done[entry["key"]] = entry["results"]
+            kept.append(line)
+    write_whole(path, "".join(line + "\n" for line in kept).encode())
+    return done
+
+
+def _start_worker() -> None:
+    from threadpoolctl import threadpool_limits
+
+    os.environ[THREADS_VARIABLE] = "1"
+    threadpool_limits(1)
+
+
+def _work(name: str, setting: Row, seed: int) -> list[Row]:
+    return STUDIES[name].task(setting, seed)
+
+
+def _computed(
+    study: Study, tasks: list[Task], done: dict[str, Any], workers: int | None
+) -> Iterator[tuple[str, list[Row]]]:
+    waiting = [task for task in tasks if task[0] not in done]
+    if not waiting:
+        return
+    pool = ProcessPoolExecutor(
+        workers or usable_cores(), mp_context=get_context("spawn"), initializer=_start_worker
+    )
+    try:
+        futures = {
+            pool.submit(_work, study.name, setting, seed): key for key, setting, seed in waiting
+        }
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _tidy(study: Study, tasks: list[Task], done: dict[str, list[Row]]) -> list[Row]:
+    rows = []
+    for key, setting, seed in tasks:
+        repetition = json.loads(key)[2]
+        for result in done[key]:
+            described = {name: value for name, value in setting.items() if name != "data"}
+            rows.append(
+                {"study": study.name, **described, "run": repetition, "seed": seed, **result}
+            )
+    return rows
+
+
+def summarised(rows: list[Row]) -> list[Row]:
+    """Mean, standard error and number of runs of every method in every setting."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        described = {k: v for k, v in row.items() if k not in ("run", "seed", "value")}
+        groups[json.dumps(described)].append(row)
+    return [
+        json.loads(described)
+        | {
+            "mean": float(np.mean([row["value"] for row in members])),
+            "se": _standard_error([row["value"] for row in members]),
+            "runs": len(members),
+        }
+        for described, members in groups.items()
+    ]
+
+
+def _standard_error(values: list[float]) -> float:
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def _csv(rows: list[Row]) -> bytes:
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _written(study: Study, folder: Path, rows: list[Row], europe: Path | None) -> StudyResult:
+    from gdppca.studies.figures import draw_study
+
+    summary = summarised(rows)
+    verdicts = judge(study.name, summary)
+    contents = {
+        "runs.csv": _csv(rows),
+        "summary.csv": _csv(summary),
+        "verdict.json": json.dumps([verdict.to_dict() for verdict in verdicts], indent=1).encode(),
+        "verdict.md": _report(study, verdicts).encode(),
+        **draw_study(study, summary, europe),
+    }
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    files = tuple(folder / name for name in contents)
+    return StudyResult(study.name, folder, rows, summary, verdicts, files)
+
+
+def _report(study: Study, verdicts: list[Verdict]) -> str:
+    lines = [f"# {study.name}: {study.title} (Fig {study.figure})", ""]
+    for verdict in verdicts:
+        mark = "seen" if verdict.holds else "NOT SEEN"
+        lines.append(f"- **{mark}**: {verdict.sentence} ({verdict.numbers})")
+    return "\n".join(lines) + "\n"

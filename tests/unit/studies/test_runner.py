@@ -1,0 +1,138 @@
+"""Studies: the same table whatever happens on the way."""
+
+import csv
+import json
+import os
+
+import pytest
+
+from gdppca import ParameterError, studies
+from gdppca.studies import experiments, runner
+from gdppca.studies.experiments import STUDIES, Study, grid
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """E1b on two small tables, so that a run takes a moment."""
+
+    def settings(quick):
+        return grid(kind=["gaussian"], d=[25], n=(60, 120))
+
+    study = Study(
+        "E1b", "Pairs", "1(b)", settings, ("all pairs", "halves", "blocks of 64"),
+        x="n", panels="d", runs=(3, 5), loss="‖VV' - UU'‖",
+    )  # fmt: skip
+    monkeypatch.setitem(STUDIES, "E1b", study)
+    # Workers are fresh processes that know the real study; stay in this one.
+    monkeypatch.setattr(runner, "_computed", in_this_process)
+    return study
+
+
+def in_this_process(study, tasks, done, workers):
+    for key, setting, seed in tasks:
+        if key not in done:
+            yield key, study.task(setting, seed)
+
+
+def table(folder):
+    with (folder / "runs.csv").open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_study_writes_tables_figures_and_verdicts(tiny, tmp_path):
+    result = studies.run("e1b", out=tmp_path)
+    names = {path.name for path in result.files}
+    assert names == {
+        "runs.csv", "summary.csv", "verdict.json", "verdict.md", "figure.png", "figure.svg",
+    }  # fmt: skip
+    assert all(path.exists() for path in result.files)
+    assert len(table(result.folder)) == 2 * 3 * 3
+    for row in result.summary:
+        assert row["runs"] == 3
+        assert row["se"] > 0
+    verdicts = json.loads((result.folder / "verdict.json").read_text())
+    assert all(set(verdict) == {"sentence", "holds", "numbers"} for verdict in verdicts)
+
+
+def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
+    whole = studies.run("E1b", out=tmp_path / "whole")
+    seen = []
+
+    def stop_after_two(study, tasks, done, workers):
+        for k, result in enumerate(in_this_process(study, tasks, done, workers)):
+            if k == 2:
+                raise KeyboardInterrupt
+            seen.append(result[0])
+            yield result
+
+    monkeypatch.setattr(runner, "_computed", stop_after_two)
+    with pytest.raises(KeyboardInterrupt):
+        studies.run("E1b", out=tmp_path / "stopped")
+    # A line torn by the crash must not count.
+    with (tmp_path / "stopped" / "E1b" / "runs.jsonl").open("a") as stream:
+        stream.write('{"key": "torn')
+    again = []
+
+    def remember(study, tasks, done, workers):
+        for result in in_this_process(study, tasks, done, workers):
+            again.append(result[0])
+            yield result
+
+    monkeypatch.setattr(runner, "_computed", remember)
+    resumed = studies.run("E1b", out=tmp_path / "stopped")
+    assert len(seen) == 2
+    assert len(again) == 4
+    assert not set(seen) & set(again)
+    assert (resumed.folder / "runs.csv").read_bytes() == (whole.folder / "runs.csv").read_bytes()
+
+
+def test_table_does_not_depend_on_the_number_of_workers(tmp_path):
+    one, two = (studies.run("E12", out=tmp_path / str(k), workers=k) for k in (1, 2))
+    assert (one.folder / "runs.csv").read_bytes() == (two.folder / "runs.csv").read_bytes()
+
+
+def test_progress_tells_how_far_it_is(tiny, tmp_path):
+    steps = []
+    studies.run("E1b", out=tmp_path, progress=lambda *step: steps.append(step))
+    assert steps[0] == (0, 6)
+    assert steps[-1] == (6, 6)
+
+
+def test_unknown_study_lists_the_known_ones(tmp_path):
+    with pytest.raises(ParameterError, match=r"E1a, E1b, .* E12"):
+        studies.run("E99", out=tmp_path)
+    assert not os.listdir(tmp_path)
+
+
+def test_folder_of_another_study_or_form_is_refused(tiny, tmp_path):
+    studies.run("E1b", out=tmp_path)
+    with pytest.raises(ParameterError, match="quick"):
+        studies.run("E1b", quick=False, out=tmp_path)
+    (tmp_path / "E12").mkdir()
+    (tmp_path / "E12" / "thesis.txt").write_text("mine")
+    with pytest.raises(ParameterError, match="other files"):
+        studies.run("E12", out=tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ParameterError, match="cannot be used"):
+        studies.run("E12", out=tmp_path / "file")
+
+
+def test_europe_study_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.delenv("GDPPCA_EUROPE", raising=False)
+    with pytest.raises(ParameterError, match="NovembreLab"):
+        studies.run("E6", out=tmp_path)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_study_knows_its_methods_and_has_a_judge(name, quick):
+    study = STUDIES[name]
+    from gdppca.studies.methods import METHODS
+    from gdppca.studies.verdicts import _JUDGES
+
+    assert name in _JUDGES
+    assert study.settings(quick)
+    if study.run is not experiments._radius_quantiles:
+        assert set(study.methods) <= set(METHODS)
+        assert any(method.startswith("ours") or "blocks" in method for method in study.methods)
