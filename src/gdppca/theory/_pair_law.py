@@ -24,6 +24,7 @@ Law = str | tuple[str, float]
 _STEP = 0.12
 _FEWEST = 50  # steps on either side of the peak, which is narrow where ν is large
 _CUT = 40.0
+_CHUNK = 1_000_000  # numbers held at once
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,20 @@ class StudentPairs:
 
     def scale_survival(self, x: np.ndarray) -> np.ndarray:
         """P(a > x) = E P(G < ν/(xz)); the mean over z has its peak where 1/z = x/2."""
+        reach = np.arange(2 * self._half_range / self._step + 1)
+        parts = np.array_split(x, 1 + x.size * reach.size // _CHUNK)
+        return np.concatenate([self._scale_survival(part[:, None], reach) for part in parts])
+
+    def _scale_survival(self, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
         start = np.maximum(_peak(x) - self._half_range, 0.0) // self._step
-        index = start[:, None] + np.arange(2 * self._half_range / self._step + 1)
-        inverse, weight = self._mixture(index)
-        return np.sum(weight * special.gammainc(self.nu, self.nu * inverse / x[:, None]), axis=1)
+        inverse, weight = self._mixture(start + reach)
+        with np.errstate(over="ignore"):  # infinity gives the right answer, one
+            chance = special.gammainc(self.nu, self.nu * inverse / x)
+        return np.sum(weight * chance, axis=1)
 
     def radius_survival(self, square: float, n_features: int) -> float:
         """P(R² ≥ q), with R² = d F/z for F of the F law with d and 2ν degrees of freedom."""
-        end = _peak(np.asarray(square / n_features)) + self._half_range
+        end = float(_peak(np.asarray(square / n_features))) + self._half_range
         inverse, weight = self._mixture(np.arange(end / self._step + 1))
         chance = special.betainc(
             self.nu, n_features / 2, 1 / (1 + square / (2 * self.nu * inverse))
