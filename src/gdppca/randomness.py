@@ -34,7 +34,7 @@ class SecureRng:
 
     def permutation(self, n: int) -> np.ndarray:
         """Sort n secret 64-bit keys; a tie has probability below n²/2⁶⁵ and costs no privacy."""
-        return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64), kind="stable")
+        return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64))
 
     def generator(self) -> np.random.Generator:
         """Fresh generator with 256 secret bits of seed."""

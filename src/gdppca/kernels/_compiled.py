@@ -32,6 +32,19 @@ _compiled = nb.njit(nogil=True, cache=True, fastmath=False, error_model="numpy")
 
 
 @_compiled
+def largest_bits(bits):
+    """Largest of the bit patterns of floats without their signs, which order as sizes do.
+
+    Whole numbers, because a maximum of floats is not computed in vectors.
+    """
+    largest = np.int64(0)
+    for i in range(bits.shape[0]):
+        for k in range(bits.shape[1]):
+            largest = max(largest, bits[i, k] & np.int64(0x7FFFFFFFFFFFFFFF))
+    return largest
+
+
+@_compiled
 def prepare(rows, shift, centre, smallest, scaled, centred, norms):
     """Scale by 2**shift and centre each row, with a last column of ones; squared norms too.
 

@@ -110,7 +110,10 @@ class Rows:
 
 
 def _common_exponent(rows: np.ndarray) -> int:
-    largest = max(np.max(rows, initial=0.0), -np.min(rows, initial=0.0))
+    from gdppca.kernels import _compiled
+
+    bits = _compiled.largest_bits(rows.reshape(-1, rows.shape[-1]).view(np.int64))
+    largest = np.array(bits, dtype=np.int64).view(float)
     # The clip keeps 2**exponent / √2 a normal number; the loops have room for the rest.
     return int(np.clip(np.frexp(largest)[1], -900, 1022))
 
@@ -122,15 +125,17 @@ class Scratch:
     lengths: np.ndarray
     weights: np.ndarray
     ones: np.ndarray
+    products: np.ndarray
 
     @classmethod
-    def of_shape(cls, *shape: int) -> Scratch:
-        """Work space for (B, p, q) pairs; lengths start as finite numbers."""
-        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape))
+    def of_shape(cls, B: int, p: int, q: int, d: int) -> Scratch:
+        """Work space for (B, p, q) pairs of d columns; lengths start as finite numbers."""
+        shape = (B, p, q)
+        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((B, p, d + 1)))
 
     def __getitem__(self, part) -> Scratch:
         """Part of the work space, as views."""
-        return Scratch(self.lengths[part], self.weights[part], self.ones[part])
+        return Scratch(self.lengths[part], self.weights[part], self.ones[part], self.products[part])
 
 
 def _radial_lengths(sign: Sign, scratch: Scratch, exponent: int) -> np.ndarray:

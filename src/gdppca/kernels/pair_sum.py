@@ -90,11 +90,11 @@ def _strip_sum(rows, tiles, columns, sign, guard):
     products = np.zeros((own.norms.shape[1], d + 1))
     degrees = np.zeros((1, n))
     scatter = np.zeros((d, d))
-    scratch = Scratch.of_shape(1, len(products), len(products))
+    scratch = Scratch.of_shape(1, len(products), len(products), d)
     for tile, tile_columns in zip(tiles, columns, strict=True):
         other = rows[:, tile]
         if other.norms.shape[1] != scratch.lengths.shape[-1]:  # the last tile is narrower
-            scratch = Scratch.of_shape(1, len(products), other.norms.shape[1])
+            scratch = Scratch.of_shape(1, len(products), other.norms.shape[1], d)
         lower = tile is tiles[0]
         refused = tile_weights(own, other, tile_columns, sign, guard, lower, scratch)
         products += scratch.weights[0] @ other.centred[0]
@@ -117,7 +117,7 @@ def _blocks_sum(
     """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill whole small blocks."""
     d = X.shape[1]
     stack = max(1, _STACK_ENTRIES // size**2)
-    scratch = Scratch.of_shape(min(stack, (stop - start) // size), size, size)
+    scratch = Scratch.of_shape(min(stack, (stop - start) // size), size, size, d)
     slab = max(1, _SLAB // (stack * size)) * stack * size
     total = CompensatedSum(d)
     rows = None
@@ -139,7 +139,8 @@ def _add_stack(part: Rows, sign: Sign, scratch: Scratch, total: CompensatedSum) 
     refused = tile_weights(part, part, part.columns, sign, guard, True, scratch)
     degrees = np.zeros(part.norms.shape)
     _compiled.add_column_sums(scratch.weights, degrees)
-    products = (scratch.weights @ part.centred).reshape(-1, d + 1)
+    np.matmul(scratch.weights, part.centred, out=scratch.products)
+    products = scratch.products.reshape(-1, d + 1)
     centred = part.centred.reshape(-1, d + 1)
     _compiled.laplacian_rows(centred, products, degrees.ravel())
     for start in range(0, len(centred), _SUMMED_ROWS):

@@ -134,7 +134,8 @@ def _by_rows(kind: str) -> Callable[[bool], list[Setting]]:
 
 def _zcdp_settings(quick: bool) -> list[Setting]:
     sizes = (250, 1500) if quick else (250, 500, 1000, 1500)
-    return grid(kind=("gaussian", "t1"), d=(10, 25), rho=(0.1, 0.5), n=sizes)
+    settings = grid(kind=("gaussian", "t1"), rho=(0.1, 0.5), d=(10, 25), n=sizes)
+    return [s | {"case": f"{s['kind']}, ρ = {s['rho']:g}"} for s in settings]
 
 
 def _pair_settings(quick: bool) -> list[Setting]:
@@ -187,7 +188,7 @@ STUDIES = {
         Study(
             "E1a", "GSSCM around a private mean against g-DPPCA", "1(a), B.1", _zcdp_settings,
             ("g-DPPCA sph", "g-DPPCA wins", "GSSCM sph", "GSSCM wins", "ours (zCDP)"),
-            x="n", panels="kind", rows="rho", runs=(5, 25), loss="‖VV' - UU'‖",
+            x="n", panels="d", rows="case", runs=(5, 25), loss="‖VV' - UU'‖",
         ),
         Study(
             "E1b", "All pairs against paired halves, without noise", "1(b)", _pair_settings,

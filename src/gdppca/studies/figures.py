@@ -38,8 +38,8 @@ _LABELS = {
     "epsilon": "ε",
     "shift": "c⊥",
     "fraction": "share of bad rows",
-    "rho": "ρ",
     "kind": "",
+    "case": "",
 }
 
 
@@ -81,7 +81,7 @@ def _values(summary: list[Row], name: str) -> list[Any]:
 
 
 def _named(name: str, value: Any) -> str:
-    return str(value) if name == "kind" else f"{_LABELS[name].split()[-1]} = {value:g}"
+    return str(value) if name in ("kind", "case") else f"{_LABELS[name].split()[-1]} = {value:g}"
 
 
 def _panel(study: Study, members: list[Row], axes: Axes) -> None:
