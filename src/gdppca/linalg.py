@@ -73,7 +73,8 @@ def directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return unit, np.minimum(np.ldexp(length, exponent), LARGEST)
 
 
-def _orthonormal_basis(name: str, vectors: np.ndarray) -> np.ndarray:
+def orthonormal_basis(name: str, vectors: np.ndarray) -> np.ndarray:
+    """Orthonormal columns that span the given rows; `name` is what an error calls them."""
     basis = np.asarray(vectors, dtype=float)
     if basis.ndim == 1:
         basis = basis[None, :]
@@ -111,8 +112,8 @@ def sin_theta(first: np.ndarray, second: np.ndarray) -> float:
     >>> float(round(sin_theta(np.eye(3)[:1], np.array([[1.0, 1.0, 0.0]])), 6))
     0.707107
     """
-    a = _orthonormal_basis("first", first)
-    b = _orthonormal_basis("second", second)
+    a = orthonormal_basis("first", first)
+    b = orthonormal_basis("second", second)
     if a.shape != b.shape:
         raise ParameterError(
             f"`first` and `second` must have one shape, got {a.T.shape} and {b.T.shape}."

@@ -75,7 +75,11 @@ def fit(
         str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")
     ] = "spherical",
     radius: Annotated[
-        str | None, typer.Option(help="Cut-off of the sign: a number or 'sqrt_d'.")
+        str | None,
+        typer.Option(help="Cut-off of the sign: a number, 'sqrt_d' or 'quantile' (private)."),
+    ] = None,
+    quantile: Annotated[
+        float | None, typer.Option(help="Which quantile, with --radius quantile.")
     ] = None,
     pairs: Annotated[str, typer.Option(help="'auto', 'all', 'halves' or a block size.")] = "auto",
     calibration: Annotated[
@@ -110,6 +114,7 @@ def fit(
             delta=delta,
             sign=sign,
             radius=_radius(radius),
+            quantile=quantile,
             pairs=_pairs(pairs),
             calibration=calibration,
             random_state=seed,

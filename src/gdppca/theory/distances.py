@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.linalg import SQRT2, _orthonormal_basis, sin_theta
+from gdppca.linalg import SQRT2, orthonormal_basis, sin_theta
 
 __all__ = ["projector_distance", "sin_theta"]
 
@@ -35,8 +35,8 @@ def projector_distance(first: np.ndarray, second: np.ndarray) -> float:
     >>> round(projector_distance(np.eye(3)[:1], np.array([[1.0, 1.0, 0.0]])), 6)
     1.0
     """
-    a = _orthonormal_basis("first", first)
-    b = _orthonormal_basis("second", second)
+    a = orthonormal_basis("first", first)
+    b = orthonormal_basis("second", second)
     if a.shape != b.shape:
         raise ParameterError(
             f"`first` and `second` must have one shape, got {a.T.shape} and {b.T.shape}."

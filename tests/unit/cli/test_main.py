@@ -63,6 +63,28 @@ def test_json_is_json_and_nothing_else(data, tmp_path):
     assert printed["file"].endswith("r.json")
 
 
+def test_private_radius_is_one_option(data, tmp_path):
+    result = run(
+        "fit", data, "-o", tmp_path / "r.json", "--sign", "trimmed", "--radius", "quantile",
+        "--quantile", "0.8",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert len(Release.load(tmp_path / "r.json").guarantee.events) == 2
+
+
+def test_study_list_names_them_all():
+    listed = words(run("study", "list"))
+    assert all(name in listed for name in ("E1a", "E1b", "E6", "E12"))
+
+
+def test_study_runs_from_the_command_line(tmp_path):
+    result = run("study", "e12", "--quick", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "The median of R is near 2√d" in words(result)
+    assert (tmp_path / "E12" / "figure.png").exists()
+    assert run("study", "E99", "--out", tmp_path).exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
