@@ -33,7 +33,7 @@ test: setup
 	$(QUIET_BLAS) $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: setup
-	$(BIN)/python -m pytest -m slow --durations 10
+	$(QUIET_BLAS) $(BIN)/python -m pytest -m slow -n auto --dist worksteal --durations 10
 
 check: setup
 	$(BIN)/ruff check .

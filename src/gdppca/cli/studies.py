@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -37,9 +38,13 @@ def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: P
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        result = studies.run(
-            name, quick=quick, out=out, workers=workers, data=data, progress=progress
-        )
+        try:
+            result = studies.run(
+                name, quick=quick, out=out, workers=workers, data=data, progress=progress
+            )
+        except KeyboardInterrupt:
+            errors.print("Stopped. The same command goes on where it was.")
+            raise typer.Exit(130) from None
     for verdict in result.verdicts:
         mark = "[green]seen    [/]" if verdict.holds else "[yellow]not seen[/]"
         console.print(f"{mark} {escape(verdict.sentence)} [dim]({escape(verdict.numbers)})[/]")

@@ -8,6 +8,8 @@ import io
 import json
 import math
 import os
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -181,11 +183,19 @@ def _finished(folder: Path, tasks: list[Task]) -> dict[str, list[Row]]:
     return done
 
 
-def _start_worker() -> None:
+def _start_worker(parent: int) -> None:
     from threadpoolctl import threadpool_limits
 
     os.environ[THREADS_VARIABLE] = "1"
     threadpool_limits(1)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone; a killed parent could not say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _work(name: str, setting: Row, seed: int) -> list[Row]:
@@ -199,7 +209,10 @@ def _computed(
     if not waiting:
         return
     pool = ProcessPoolExecutor(
-        workers or usable_cores(), mp_context=get_context("spawn"), initializer=_start_worker
+        workers or usable_cores(),
+        mp_context=get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(os.getpid(),),
     )
     try:
         futures = {

@@ -3,6 +3,10 @@
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -84,6 +88,32 @@ def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
     assert len(again) == 4
     assert not set(seen) & set(again)
     assert (resumed.folder / "runs.csv").read_bytes() == (whole.folder / "runs.csv").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+def test_killed_study_goes_on_and_leaves_no_worker(signal_sent, tmp_path):
+    command = [sys.executable, "-c", "from gdppca.cli.main import app; app()", "study", "E8"]
+    whole = tmp_path / "whole"
+    subprocess.run([*command, "--out", whole], check=True, capture_output=True)
+    stopped = subprocess.Popen(
+        [*command, "--out", tmp_path / "stopped"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    runs = tmp_path / "stopped" / "E8" / "runs.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (
+        runs.exists() and runs.read_bytes().count(b"\n") > 5
+    ):
+        time.sleep(0.2)
+    stopped.send_signal(signal_sent)
+    stopped.communicate(timeout=60)  # ends only when every worker has let go of the pipe
+    assert 5 < runs.read_bytes().count(b"\n") < 48
+    subprocess.run([*command, "--out", tmp_path / "stopped"], check=True, capture_output=True)
+    tables = [folder / "E8" / "runs.csv" for folder in (whole, tmp_path / "stopped")]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
 
 
 def test_table_does_not_depend_on_the_number_of_workers(tmp_path):
