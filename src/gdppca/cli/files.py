@@ -11,8 +11,12 @@ from gdppca.plots import release_figure
 from gdppca.releases import Release, write_whole
 
 
-def require_writable(path: Path, *, force: bool, endings: tuple[str, ...] | None = None) -> None:
-    """Refuse a path that could not be written later."""
+def require_writable(
+    path: Path, *, force: bool, never: Path, endings: tuple[str, ...] | None = None
+) -> None:
+    """Refuse a path that could not be written later, and always the data themselves."""
+    if path.resolve() == never.resolve():
+        raise ParameterError(f"'{path}' is the data file; it would be overwritten.")
     if endings is not None and path.suffix.lower() not in endings:
         raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
     if path.is_dir():

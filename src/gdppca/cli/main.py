@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Robust and differentially private principal component analysis."""
@@ -52,8 +54,8 @@ def _radius(text: str | None) -> float | str | None:
 
 
 def _columns(listed: list[str] | None) -> list[str] | None:
-    names = [name.strip() for entry in listed or [] for name in entry.split(",")]
-    return [name for name in names if name] or None
+    names = [name for row in csv.reader(listed or [], skipinitialspace=True) for name in row]
+    return [name.strip() for name in names if name.strip()] or None
 
 
 @app.command()
@@ -69,7 +71,9 @@ def fit(
     delta: Annotated[float, typer.Option(help="Privacy δ, far below 1 over the rows.")] = 1e-6,
     columns: Annotated[
         list[str] | None,
-        typer.Option(help="Columns to use, separated by commas; all if left out."),
+        typer.Option(
+            help="Columns to use, separated by commas; all if left out. Quote a name with a comma."
+        ),
     ] = None,
     sign: Annotated[
         str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")
@@ -105,9 +109,9 @@ def fit(
         from gdppca.estimators import DPPCA
 
         # Nothing may fail after the budget is spent that could have failed before.
-        require_writable(output, force=force)
+        require_writable(output, force=force, never=data)
         if plot is not None:
-            require_writable(plot, force=force, endings=(".png", ".svg", ".pdf"))
+            require_writable(plot, force=force, never=data, endings=(".png", ".svg", ".pdf"))
         pca = DPPCA(
             n_components=_components(components),
             epsilon=epsilon,

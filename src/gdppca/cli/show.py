@@ -86,7 +86,12 @@ def _promise(release: Release) -> Panel:
 def _how(release: Release) -> str:
     if release.sign is None or release.scheme is None:
         return f"{release.method}, "
-    return f"sign {release.sign['name']}, pairs {release.scheme['name']}, "
+    cut_offs = ", ".join(f"{k} {v:.4g}" for k, v in release.sign["parameters"].items())
+    sign = release.sign["name"] + (f" ({cut_offs})" if cut_offs else "")
+    pairs = release.scheme["name"]
+    if "size" in release.scheme:
+        pairs += f" of {release.scheme['size']}"
+    return f"sign {sign}, pairs {pairs}, "
 
 
 def _directions(release: Release) -> Table | str:
@@ -99,10 +104,13 @@ def _directions(release: Release) -> Table | str:
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")
     table.add_column("eigenvalue", justify="right")
-    table.add_column("noise reaches", justify="right")
+    table.add_column("above noise?", justify="right")
     table.add_column("largest loadings")
     for k, component in enumerate(release.components):
         heaviest = np.argsort(-np.abs(component))[:_SHOWN_LOADINGS]
         named = ", ".join(f"{release.feature_names[j]} {component[j]:+.2f}" for j in heaviest)
-        table.add_row(str(k + 1), f"{values[k]:.4f}", f"{edge:.4f}", escape(named))
+        clear = "yes" if values[k] > edge else "NO"
+        table.add_row(str(k + 1), f"{values[k]:.4f}", f"{clear} ({edge:.4f})", escape(named))
+    if values[len(release.components) - 1] <= edge:
+        table.caption = "Do not read anything into a component that is not above the noise."
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
     path = Path(path)
     kind = _READERS.get(path.suffix.lower())
     if kind is None:
-        raise DataError(f"'{path}' must end in {', '.join(_READERS)}.")
+        raise DataError(f"'{path}' must end in {' or '.join(_READERS)}.")
     if not path.is_file():
         raise DataError(f"There is no file '{path}'.")
     pa, read = _reader(kind)
     try:
         table = read(path)
+        names = table.column_names
+    except UnicodeDecodeError:
+        names = None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, OSError):
         table = None
     if table is None:  # raised out here, so that the reader's message is not even in __context__
@@ -31,20 +35,26 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
             f"'{path}' cannot be read as {kind}: it is damaged, empty or has rows of different "
             "lengths."
         )
-    if kind == "csv" and any(_looks_like_a_cell(name) for name in table.column_names):
+    if names is None:
+        raise DataError(f"'{path}' has column names that are not UTF-8. Save it as UTF-8.")
+    if kind == "csv" and any(_looks_like_a_cell(name) for name in names):
         raise DataError(
-            f"'{path}' seems to have no header: a column is named by a number or not at all. The "
-            "first row must hold names, since names are published."
+            f"'{path}' seems to have no header, or other separators than commas: a column's name "
+            "looks like a cell. The first row must hold names that start with a letter, since "
+            "names are published."
         )
+    if not table.num_rows:
+        raise DataError(f"'{path}' has no rows.")
     return _selected(table, columns, path)
 
 
 def _looks_like_a_cell(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return not name.strip()
-    return True
+    """Whether a column name could be somebody's data: a number, a date, a word for nothing."""
+    plain = name.strip().lower()
+    words = ("", "na", "nan", "n/a", "null", "none", "true", "false", "yes", "no")
+    return plain in words or bool(
+        re.match(r"[-+<>=~.,]*\s*\d", plain) or re.search(r"[;\t|]", name)
+    )
 
 
 def _reader(kind: str) -> tuple[Any, Any]:
@@ -69,6 +79,8 @@ def _selected(table: Any, columns: list[str] | None, path: Path) -> Any:
         raise DataError(f"'{path}' has several columns named {', '.join(map(repr, repeated))}.")
     if columns is None:
         return table
+    if len(set(columns)) < len(columns):
+        raise DataError("A column was asked for twice.")
     missing = [name for name in columns if name not in names]
     if missing:
         raise DataError(

@@ -32,15 +32,17 @@ def as_matrix(X: Any) -> Matrix:
 
 
 def _from_frame(X: Any) -> Matrix:
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
+    if len(set(names)) < len(names):
+        raise DataError("Several columns have one name. Rename them.")
     frame = nw.from_native(X, eager_only=True)
     names = [str(name) for name in frame.columns]
     values = np.empty((len(frame), len(names)))
     _refuse("text or other things that are not numbers", _not_numeric(frame))
-    for k, name in enumerate(frame.columns):
-        column = frame[name]
+    for k, column in enumerate(frame.iter_columns()):
         if column.null_count():
-            _refuse("missing values", [str(name)])
-        values[:, k] = _floats(column.to_numpy(), str(name))
+            _refuse("missing values", [names[k]])
+        values[:, k] = _floats(column.to_numpy(), names[k])
     return Matrix(values, tuple(names))
 
 
@@ -70,6 +72,8 @@ def _from_array(X: Any) -> Matrix:
         )
     if nw.dependencies.is_into_series(X) or hasattr(X, "collect"):
         raise DataError("A whole table is needed. Select columns as a frame; collect a lazy one.")
+    if isinstance(X, np.ma.MaskedArray):
+        raise DataError("Masked arrays are not read: drop or fill the masked cells first.")
     try:
         array = np.asarray(X)
     except (TypeError, ValueError):
@@ -117,5 +121,5 @@ def _refuse(what: str, columns: list[str]) -> None:
 
 def _not_numbers(columns: list[str]) -> ColumnTypeError:
     return ColumnTypeError(
-        f"{_listed(columns)}: not numbers. Leave it out, or code it as numbers yourself."
+        f"{_listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
     )

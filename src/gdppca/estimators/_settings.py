@@ -37,6 +37,7 @@ class Settings:
     location: np.ndarray | None
     scale: np.ndarray | None
     radius_event: PureEvent | None
+    quantile: float
     seeded: bool
     streamed: bool
 
@@ -81,6 +82,13 @@ class Settings:
         if self.streamed and self.scheme.ordered:
             assumed.append(_ASSUMED_ORDER)
         return tuple(assumed)
+
+    @property
+    def quantile_room(self) -> float:
+        """Budget of the radius times the ranks between its quantile and the nearer end."""
+        lengths = self.n_samples if self.location is not None else self.n_samples // 2
+        epsilon = 0.0 if self.radius_event is None else self.radius_event.epsilon
+        return epsilon * lengths * min(self.quantile, 1 - self.quantile)
 
     def divided(self, values: np.ndarray) -> np.ndarray:
         """Values over the scales; what leaves the range of floats stays at its end."""

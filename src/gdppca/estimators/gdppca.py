@@ -39,6 +39,7 @@ from gdppca.releases.quantile import private_radius
 from gdppca.signs import TYPICAL_QUANTILE, Sign, as_sign, sign_from_description
 from gdppca.theory import components_above_noise
 
+_LEAST_QUANTILE_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win
 _LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
 
 
@@ -110,7 +111,8 @@ class DPPCA(PrivatePCA):
     Notes
     -----
     **Privacy.** (ε, δ)-differential privacy for replace-one neighbours, with the number of rows
-    public: one Gaussian event. `transform` is not private.
+    public: one Gaussian event, and a pure one before it for ``radius="quantile"``. `transform` is
+    not private.
 
     **Paper.** g-DPPCA of Sec 2.2: :math:`\tilde K_g = \hat K_g + Z`, eigenvectors of
     :math:`\tilde K_g`. ``calibration="paper"`` with ``pairs="all"`` is the paper's method.
@@ -249,7 +251,9 @@ class DPPCA(PrivatePCA):
             Fitted, with the parameters of the release; nothing is spent. A user's own sign is not
             in a release: it becomes the spherical one here, which matters only for a new fit.
         """
-        if release.sign is None or release.scheme is None:
+        if not isinstance(release, Release):
+            raise ParameterError("`release` must be a Release; read a file with Release.load.")
+        if release.method != "DPPCA" or release.sign is None or release.scheme is None:
             raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
         scheme = release.scheme
         pca = cls(
@@ -287,6 +291,7 @@ class DPPCA(PrivatePCA):
             location=location,
             scale=scale,
             radius_event=radius_event,
+            quantile=self._quantile(),
             seeded=rng_for(self.random_state).seeded,
             streamed=streamed,
         )
@@ -311,16 +316,25 @@ class DPPCA(PrivatePCA):
         epsilon = min(share * _validate.positive(epsilon=self.epsilon), _LARGEST_QUANTILE_EPSILON)
         return PureEvent(purpose="radius", epsilon=epsilon)
 
+    def _quantile(self) -> float:
+        """Which quantile a private radius is."""
+        if self.quantile is not None:
+            return _validate.fraction(quantile=self.quantile)
+        return TYPICAL_QUANTILE.get(self.sign, 0.5) if isinstance(self.sign, str) else 0.5
+
     def _private_sign(self, X: np.ndarray, settings: Settings, rng: Rng) -> Sign:
         """Release the radius of the sign."""
         assert settings.radius_event is not None
-        q = TYPICAL_QUANTILE[self.sign] if self.quantile is None else self.quantile
-        radius = private_radius(X, settings.center, q, settings.radius_event.epsilon, rng)
+        epsilon = settings.radius_event.epsilon
+        radius = private_radius(X, settings.center, settings.quantile, epsilon, rng)
         return as_sign(self.sign, radius)
 
     def _check_choices(self, d: int) -> None:
         if isinstance(self.n_components, str):
-            _validate.one_of(("auto",), n_components=self.n_components)
+            if self.n_components != "auto":
+                raise ParameterError(
+                    f"`n_components` must be a whole number or 'auto', got {self.n_components!r}."
+                )
         else:
             check_components(self.n_components, d)
         if self.ledger is not None:
@@ -420,7 +434,15 @@ class DPPCA(PrivatePCA):
 
 def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:
     """Warn of doubtful budgets, from public numbers and before anything is drawn."""
-    warn_of_large_delta(settings.delta, settings.n_samples, stacklevel)
+    n = settings.n_samples
+    warn_of_large_delta(settings.delta, n, stacklevel)
+    if settings.radius_event is not None and settings.quantile_room < _LEAST_QUANTILE_ROOM:
+        warnings.warn(
+            f"{n} rows and this budget are too little for a private radius: it may be far off. Use "
+            "more rows, a larger `epsilon` or `quantile_share`, or give `radius` as a number.",
+            PrivacyWarning,
+            stacklevel=stacklevel,
+        )
     reached = settings.guarantee.nominal_epsilon
     if reached > settings.epsilon:
         warnings.warn(

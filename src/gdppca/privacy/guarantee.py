@@ -123,8 +123,12 @@ class Guarantee:
             reason=weaker.reason,
         )
 
+    def __radd__(self, other: object) -> Guarantee:
+        """Let ``sum`` start from its zero."""
+        return self if other == 0 else NotImplemented
+
     def __str__(self) -> str:
-        if self.seeded:
+        if self.seeded and self.status is not Status.NONE:
             return (
                 "no protection: a simulation with a known seed "
                 f"(noise as for epsilon = {_rounded_up(self.nominal_epsilon)}, "

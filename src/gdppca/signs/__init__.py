@@ -114,7 +114,7 @@ def _cut_off(radius: Any, n_features: int | None) -> float:
             raise ParameterError("`radius` must be a number here: the number of columns is open.")
         return math.sqrt(n_features)
     if isinstance(radius, str):
-        _validate.one_of(("sqrt_d",), radius=radius)
+        raise ParameterError(f"`radius` must be a number, 'sqrt_d' or 'quantile', got {radius!r}.")
     return cut_off(radius=radius)
 
 

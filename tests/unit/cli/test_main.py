@@ -121,6 +121,31 @@ def test_existing_release_is_not_overwritten_by_accident(data, tmp_path):
     Release.load(tmp_path / "r.json")
 
 
+def test_data_file_is_never_overwritten(data):
+    before = data.read_bytes()
+    for option in ("-o", "--plot"):
+        result = run("fit", data, option, data, "--force")
+        assert result.exit_code == 2
+        assert "is the data file" in words(result)
+    assert data.read_bytes() == before
+
+
+def test_columns_with_commas_can_be_quoted(tmp_path, rng):
+    (tmp_path / "t.csv").write_text('"age, years",b\n' + "1,2\n3,5\n" * 9)
+    result = run(
+        "fit", tmp_path / "t.csv", "-o", tmp_path / "r.json", "--columns", '"age, years",b'
+    )
+    assert result.exit_code == 0, result.output
+    assert Release.load(tmp_path / "r.json").feature_names == ("age, years", "b")
+
+
+def test_components_below_the_noise_are_marked(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
+    result = run("fit", tmp_path / "t.csv", "-o", tmp_path / "r.json", "--components", "1")
+    assert "NO (" in words(result)
+    assert "Do not read anything into" in words(result)
+
+
 def test_no_noise_is_drawn_before_the_files_are_known_to_be_writable(data, tmp_path, monkeypatch):
     def fail(*args):
         raise AssertionError("noise was drawn")

@@ -43,12 +43,34 @@ def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("content", ["50.1,49.8\n1,2\n", "name,7\n1,2\n", ",b\n1,2\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "50.1,49.8\n1,2\n",
+        "name,7\n1,2\n",
+        ",b\n1,2\n",
+        "50.1;3.2\n1;2\n",
+        "50.1\t3.2\n1\t2\n",
+        "Smith,2020-01-05\n1,2\n",
+        "<50.1,>100\n1,2\n",
+        "true,false\n1,0\n",
+        "NA,b\n1,2\n",
+    ],
+)
 def test_csv_without_a_header_is_refused_without_its_first_row(content, tmp_path):
     (tmp_path / "t.csv").write_text(content)
     with pytest.raises(DataError, match="no header") as caught:
         files.read_table(tmp_path / "t.csv")
     assert "50.1" not in str(caught.value)
+
+
+def test_names_that_are_not_utf8_and_files_without_rows_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("k\u00f6rper,b\n1,2\n".encode("latin-1"))
+    with pytest.raises(DataError, match="UTF-8"):
+        files.read_table(tmp_path / "t.csv")
+    (tmp_path / "u.csv").write_text("a,b\n")
+    with pytest.raises(DataError, match="no rows"):
+        files.read_table(tmp_path / "u.csv")
 
 
 def test_reader_messages_are_not_even_in_the_context(tmp_path):
@@ -75,6 +97,8 @@ def test_unknown_and_repeated_columns_are_refused(tmp_path):
     (tmp_path / "u.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=r"no column 'c'.*'a', 'b'"):
         files.read_table(tmp_path / "u.csv", ["c"])
+    with pytest.raises(DataError, match="twice"):
+        files.read_table(tmp_path / "u.csv", ["a", "a"])
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):

@@ -42,6 +42,19 @@ def test_nullable_pandas_columns_work_while_nothing_is_missing():
         as_matrix(pd.DataFrame({"x": pd.array([1, None], dtype="Int64")}))
 
 
+def test_pandas_frames_with_numbered_or_mixed_columns_are_read():
+    X = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(as_matrix(pd.DataFrame(X)).values, X)
+    np.testing.assert_array_equal(as_matrix(pd.DataFrame(X, columns=[1, "a", 2])).values, X)
+
+
+def test_repeated_names_and_masked_arrays_are_refused():
+    with pytest.raises(DataError, match="one name"):
+        as_matrix(pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]))
+    with pytest.raises(DataError, match="Masked"):
+        as_matrix(np.ma.masked_greater(np.ones((2, 2)), 0))
+
+
 @every_frame
 @pytest.mark.parametrize(
     "cells", [["a", "b"], [datetime.date(1950, 1, 1), datetime.date(1960, 1, 1)]]

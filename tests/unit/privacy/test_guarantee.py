@@ -61,6 +61,14 @@ def test_sum_composes_and_keeps_every_assumption():
     assert both.assumptions == ("n is public", "more")
 
 
+def test_sum_of_a_list_composes():
+    assert sum([promise(), promise()]) == promise() + promise()
+
+
+def test_reason_of_an_empty_promise_is_told_even_for_a_simulation():
+    assert "why" in str(promise(status="none", reason="why", seeded=True))
+
+
 def test_sum_is_as_weak_as_its_weakest_part():
     assert (promise() + promise(seeded=True)).seeded
     weak = promise(status="high-probability", reason="only likely")

@@ -1,11 +1,12 @@
 """Private quantiles without bounds."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, DataError, ParameterError
+from gdppca import DPPCA, DataError, ParameterError, PrivacyWarning
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.randomness import seeded_rng
 from gdppca.releases import private_quantile
@@ -127,6 +128,15 @@ def test_bad_quantile_parameters_are_refused(parameters, words, rng):
         DPPCA(**({"sign": "winsor", "radius": "quantile"} | parameters)).fit(
             rng.normal(size=(9, 2))
         )
+
+
+def test_too_few_rows_for_a_private_radius_warn(rng):
+    pca = DPPCA(1, sign="winsor", radius="quantile")
+    with pytest.warns(PrivacyWarning, match="private radius"):
+        pca.fit(rng.normal(size=(500, 2)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pca.fit(rng.normal(size=(5000, 2)))
 
 
 def test_private_radius_needs_all_rows(rng):
