@@ -19,9 +19,14 @@ from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Sta
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter
-from gdppca.releases.location import private_winsorized_mean
+from gdppca.releases.location import private_winsorized_mean, published_winsorized_mean
 from gdppca.sensitivity import scatter_sensitivity
 from gdppca.signs import Sign, as_sign
+
+_UNPROVEN = (
+    "the published search for the centre's bounds compares many counts with Gaussian noise and "
+    "pays for one; use location='pmwm'"
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,9 @@ class SignCovariancePCA(PrivatePCA):
         What is kept of the difference between a row and the centre.
     radius : None, float or "sqrt_d", default None
         Cut-off of a named sign that has one; None is √d.
-    location : "pmwm" or array of shape (d,), default "pmwm"
-        A private winsorised mean, for half of the budget, or a public centre, for nothing.
+    location : "pmwm", "pmwm-published" or array of shape (d,), default "pmwm"
+        A private winsorised mean, for half of the budget; the same as its authors publish it, which
+        is not proven here; or a public centre, for nothing.
     noise : "accounted" or "printed", default "accounted"
         Noise for the rest of the budget, or the paper's, which spends more than it says.
     random_state : None or int, default None
@@ -136,7 +142,7 @@ class SignCovariancePCA(PrivatePCA):
         X = self._checked(X, reset=True).values
         settings = self._settings(*X.shape)
         rng = rng_for(self.random_state)
-        center, events = _center(X, settings, rng)  # step 2
+        center, events = self._center(X, settings, rng)  # step 2
         Sigma_hat = sign_covariance(X, center, settings.sign)  # step 3, not private
         noisy = private_scatter(Sigma_hat, settings.noise, rng)  # step 4
         return self._publish(noisy, center, events, settings, len(X), rng)
@@ -160,7 +166,7 @@ class SignCovariancePCA(PrivatePCA):
                 "chosen without looking at the data; the sample mean would not be private."
             )
         if isinstance(self.location, str):
-            _validate.one_of(("pmwm",), location=self.location)
+            _validate.one_of(("pmwm", "pmwm-published"), location=self.location)
             return None
         return _validate.vector(d, location=self.location)
 
@@ -170,6 +176,17 @@ class SignCovariancePCA(PrivatePCA):
         if math.isinf(self.epsilon):
             return math.inf
         return 0.5 / gaussian_multiplier(self.epsilon, self.delta) ** 2
+
+    def _center(
+        self, X: np.ndarray, settings: _Settings, rng: Rng
+    ) -> tuple[np.ndarray, tuple[Event, ...]]:
+        if settings.public_center is not None:
+            return settings.public_center, ()
+        if self.location == "pmwm-published":
+            center = published_winsorized_mean(X, settings.location_rho, rng)
+            return center, (NonPrivateEvent(purpose="location"),)
+        private = private_winsorized_mean(X, settings.location_rho, rng)
+        return private.center, private.events
 
     def _publish(
         self,
@@ -200,13 +217,14 @@ class SignCovariancePCA(PrivatePCA):
     def _guarantee(self, events: tuple[Event, ...], settings: _Settings, rng: Rng) -> Guarantee:
         exact = isinstance(events[-1], NonPrivateEvent)
         public = settings.public_center is not None
+        published = not public and self.location == "pmwm-published"
         guarantee = Guarantee(
             events=events,
             delta=self.delta,
             assumptions=(*ASSUMED, ASSUMED_LOCATION) if public else ASSUMED,
             seeded=rng.seeded,
-            status=Status.NONE if exact else Status.PROVEN,
-            reason=NO_NOISE if exact else "",
+            status=Status.NONE if exact or published else Status.PROVEN,
+            reason=NO_NOISE if exact else _UNPROVEN if published else "",
         )
         if self.noise == "printed" and not exact and not public:
             warnings.warn(
@@ -235,10 +253,3 @@ def matrix_noise(
         sigma = calibrated_sigma(multiplier, sensitivity, length)
     event = GaussianEvent(purpose="scatter", noise_multiplier=multiplier)
     return ScatterNoise(noise_sd=sigma, event=event)
-
-
-def _center(X: np.ndarray, settings: _Settings, rng: Rng) -> tuple[np.ndarray, tuple[Event, ...]]:
-    if settings.public_center is not None:
-        return settings.public_center, ()
-    private = private_winsorized_mean(X, settings.location_rho, rng)
-    return private.center, private.events

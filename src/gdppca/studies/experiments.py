@@ -187,7 +187,8 @@ STUDIES = {
     for study in (
         Study(
             "E1a", "GSSCM around a private mean against g-DPPCA", "1(a), B.1", _zcdp_settings,
-            ("g-DPPCA sph", "g-DPPCA wins", "GSSCM sph", "GSSCM wins", "ours (zCDP)"),
+            ("g-DPPCA sph", "g-DPPCA wins", "GSSCM sph", "GSSCM wins", "GSSCM sph, our mean",
+             "ours (zCDP)"),
             x="n", panels="d", rows="case", runs=(5, 25), loss="‖VV' - UU'‖",
         ),
         Study(

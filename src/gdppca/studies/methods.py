@@ -117,13 +117,14 @@ def _zcdp(parameters: dict[str, Any], noise: float) -> Method:
     return fit
 
 
-def _gsscm(sign: str) -> Method:
+def _gsscm(sign: str, location: str = "pmwm-published") -> Method:
     def fit(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
         pca = SignCovariancePCA(
             2,
             rho=setting["rho"],
             delta=setting["delta"],
             sign=sign,
+            location=location,
             noise="printed",
             random_state=seed,
         )
@@ -164,6 +165,7 @@ METHODS: dict[str, Method] = {
     "g-DPPCA wins": _zcdp({"sign": "winsor", "radius": "sqrt_d", "pairs": "all"}, 2),
     "GSSCM sph": _gsscm("spherical"),
     "GSSCM wins": _gsscm("winsor"),
+    "GSSCM sph, our mean": _gsscm("spherical", "pmwm"),
     "ours (zCDP)": _zcdp({}, math.sqrt(2)),
     "covariance": _covariance,
     "r = 1": _fixed_radius(lambda d: 1.0),

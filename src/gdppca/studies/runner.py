@@ -10,6 +10,7 @@ import math
 import os
 import threading
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -188,6 +189,7 @@ def _start_worker(parent: int) -> None:
 
     os.environ[THREADS_VARIABLE] = "1"
     threadpool_limits(1)
+    warnings.simplefilter("ignore")  # simulations: nobody's budget is at stake
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

@@ -102,3 +102,10 @@ def test_private_centre_costs_little_where_rows_are_many(kind):
             pca = SignCovariancePCA(2, rho=0.5, location=location, random_state=seed)
             losses[name].append(sin_theta(pca.fit(X + 20).components_, V))
     assert np.mean(losses["pmwm"]) < 1.3 * np.mean(losses["public"])
+
+
+def test_published_centre_is_labelled_as_unproven(X):
+    pca = SignCovariancePCA(1, rho=0.5, location="pmwm-published").fit(X)
+    assert pca.guarantee_.status == "none"
+    assert "pmwm" in pca.guarantee_.reason
+    assert math.isinf(pca.guarantee_.epsilon)

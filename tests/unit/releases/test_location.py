@@ -10,7 +10,11 @@ from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.accounting import zcdp_rho
 from gdppca.randomness import secure_rng, seeded_rng
 from gdppca.releases import location
-from gdppca.releases.location import location_events, private_winsorized_mean
+from gdppca.releases.location import (
+    location_events,
+    private_winsorized_mean,
+    published_winsorized_mean,
+)
 
 
 def test_without_noise_it_is_the_winsorised_mean(rng):
@@ -98,3 +102,16 @@ def test_too_few_rows_are_warned_of(rng):
 def test_bad_budget_is_named(rng):
     with pytest.raises(ParameterError, match="rho"):
         private_winsorized_mean(rng.normal(size=(50, 2)), 0.0, seeded_rng(0))
+
+
+def test_published_mean_is_a_winsorised_mean_with_enough_budget(rng):
+    X = rng.normal(loc=[1.0, -2.0, 5.0], size=(20_000, 3))
+    for rho in (50.0, math.inf):
+        found = published_winsorized_mean(X, rho, seeded_rng(0))
+        np.testing.assert_allclose(found, [1.0, -2.0, 5.0], atol=0.1)
+
+
+def test_published_mean_stays_in_its_interval_whatever_the_noise(rng):
+    X = 1e6 * rng.standard_cauchy((60, 2))
+    for seed in range(5):
+        assert np.isfinite(published_winsorized_mean(X, 0.01, seeded_rng(seed))).all()
