@@ -32,11 +32,11 @@ def as_matrix(X: Any) -> Matrix:
 
 
 def _from_frame(X: Any) -> Matrix:
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
+    # An arrow table's `columns` are its cells; its names are `column_names`.
+    names = [str(name) for name in getattr(X, "column_names", X.columns)]
     if len(set(names)) < len(names):
         raise DataError("Several columns have one name. Rename them.")
     frame = nw.from_native(X, eager_only=True)
-    names = [str(name) for name in frame.columns]
     values = np.empty((len(frame), len(names)))
     _refuse("text or other things that are not numbers", _not_numeric(frame))
     for k, column in enumerate(frame.iter_columns()):

@@ -389,8 +389,9 @@ class DPPCA(PrivatePCA):
 
     def _forget(self) -> None:
         """Drop everything that an earlier fit left."""
-        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_str")]:
-            delattr(self, name)
+        fitted = [name for name in vars(self) if name.endswith("_")]
+        for name in (*fitted, "_stream", "_streaming"):
+            self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to be pickled with exact sums inside."""

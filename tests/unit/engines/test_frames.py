@@ -48,9 +48,17 @@ def test_pandas_frames_with_numbered_or_mixed_columns_are_read():
     np.testing.assert_array_equal(as_matrix(pd.DataFrame(X, columns=[1, "a", 2])).values, X)
 
 
+@every_frame
+def test_equal_columns_under_different_names_are_no_error(convert):
+    matrix = as_matrix(convert({"a": [0.0, 1.0], "b": [0.0, 1.0], "c": [0.0, 0.0]}))
+    np.testing.assert_array_equal(matrix.values, [[0, 0, 0], [1, 1, 0]])
+
+
 def test_repeated_names_and_masked_arrays_are_refused():
     with pytest.raises(DataError, match="one name"):
         as_matrix(pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]))
+    with pytest.raises(DataError, match="one name"):
+        as_matrix(pa.table([[1.0], [2.0]], names=["a", "a"]))
     with pytest.raises(DataError, match="Masked"):
         as_matrix(np.ma.masked_greater(np.ones((2, 2)), 0))
 
