@@ -1,5 +1,6 @@
 """Guarantees, events and accounting. Nothing in this room ever sees a row."""
 
+from gdppca.privacy.budget import split_budget
 from gdppca.privacy.events import (
     ApproximateEvent,
     Event,
@@ -18,4 +19,5 @@ __all__ = [
     "NonPrivateEvent",
     "PureEvent",
     "Status",
+    "split_budget",
 ]

@@ -19,9 +19,11 @@ from gdppca._errors import ReleaseError
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
+from gdppca.releases.score_map import ScoreMap
 
 _FORMAT = "gdppca-release"
-_VERSION = 1
+_VERSION = 2
+_ADDED = {"variances": None, "score_map": None, "plan": None}  # by version 2
 _LARGEST_FILE = 2**30
 
 
@@ -51,7 +53,13 @@ class Release:
     location, scale : array of shape (d,) or None
         Centre and column scales that were used.
     guarantee : Guarantee
-        The promise.
+        The promise about everything here together.
+    variances : array of shape (m,) or None
+        Private variances of the scores on the components.
+    score_map : ScoreMap or None
+        Private histogram of the scores on two components.
+    plan : dict or None
+        What was expected before the spend, from public numbers.
     method : str
         Name of the estimator.
     library_version : str
@@ -82,11 +90,14 @@ class Release:
     scale: np.ndarray | None
     guarantee: Guarantee
     method: str
+    variances: np.ndarray | None = None
+    score_map: ScoreMap | None = None
+    plan: dict[str, Any] | None = None
     library_version: str = __version__
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: a release does not change."""
-        for name in ("components", "scatter", "location", "scale"):
+        for name in ("components", "scatter", "location", "scale", "variances"):
             value = getattr(self, name)
             if value is not None:
                 frozen = np.array(value, dtype=float)
@@ -117,6 +128,9 @@ class Release:
             "calibration": self.calibration,
             "location": _listed(self.location),
             "scale": _listed(self.scale),
+            "variances": _listed(self.variances),
+            "score_map": None if self.score_map is None else self.score_map.to_dict(),
+            "plan": self.plan,
             "guarantee": self.guarantee.to_dict(),
         }
         return {**content, "checksum": _checksum(content)}
@@ -125,6 +139,8 @@ class Release:
     def from_dict(cls, plain: Any) -> Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
         _check(plain)
+        plain = {**_ADDED, **plain}
+        score_map = plain["score_map"]
         release = cls(
             components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
             scatter=plain["scatter"],
@@ -139,6 +155,9 @@ class Release:
             scale=plain["scale"],
             guarantee=Guarantee.from_dict(plain["guarantee"]),
             method=plain["method"],
+            variances=plain["variances"],
+            score_map=None if score_map is None else ScoreMap.from_dict(score_map),
+            plan=plain["plan"],
             library_version=plain["library_version"],
         )
         if release.method == "DPPCA":
@@ -209,10 +228,10 @@ def _whole(digits: str) -> int:
 
 
 @cache
-def _validator() -> Any:
+def _validator(version: int) -> Any:
     from jsonschema import Draft202012Validator
 
-    schema = resources.files("gdppca.releases").joinpath(f"schemas/release-{_VERSION}.json")
+    schema = resources.files("gdppca.releases").joinpath(f"schemas/release-{version}.json")
     return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
 
 
@@ -231,13 +250,14 @@ def _check(plain: Any) -> None:
             f"The release has format version {version}; this library reads up to {_VERSION}. "
             "Install a newer gdppca."
         )
-    problem = next(iter(_validator().iter_errors(plain)), None)
+    known = version if version in range(1, _VERSION + 1) else _VERSION
+    problem = next(iter(_validator(known).iter_errors(plain)), None)
     if problem is not None:
         where = "/".join(str(step) for step in problem.absolute_path) or "the top level"
         raise ReleaseError(f"The release does not fit its schema at {where}.")
     if plain["checksum"] != _checksum(plain):
         raise ReleaseError("The release was edited or damaged: its checksum does not match.")
-    _check_shapes(plain)
+    _check_shapes({**_ADDED, **plain})
 
 
 def _check_shapes(plain: dict[str, Any]) -> None:
@@ -249,5 +269,7 @@ def _check_shapes(plain: dict[str, Any]) -> None:
     fits = len(plain["feature_names"]) == d and square and m <= d
     if not fits or any(len(row) != d for row in rows):
         raise ReleaseError("The release's matrices and names do not fit together.")
+    if plain["variances"] is not None and len(plain["variances"]) != m:
+        raise ReleaseError("The release's variances do not fit its components.")
     if scatter is not None and not np.array_equal(np.array(scatter), np.array(scatter).T):
         raise ReleaseError("The release's noisy matrix is not symmetric.")
