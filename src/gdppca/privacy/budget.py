@@ -36,7 +36,7 @@ def split_budget(epsilon: float, delta: float, shares: Sequence[float]) -> tuple
     --------
     >>> from gdppca.privacy import split_budget
     >>> [round(part, 3) for part in split_budget(1.0, 1e-6, [0.8, 0.2])]
-    [0.884, 0.41]
+    [0.887, 0.422]
     """
     _validate.budget(epsilon=epsilon)
     total = [_validate.finite_positive(share=share) for share in shares]
