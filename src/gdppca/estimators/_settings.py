@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE
-from gdppca.kernels import Blocks, PairSum, Scheme, SignSum
+from gdppca.kernels import Blocks, OneSample, PairSum, Scheme, SignSum
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent, Status
+from gdppca.privacy.accounting import multiplier_left
 from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, scatter_noise
+from gdppca.releases.scale import NoisyScale
+from gdppca.releases.spatial_median import CentreBudget, NoisyCentre, centre_budget
 from gdppca.signs import Sign
 
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."
@@ -36,14 +40,56 @@ class Settings:
     scheme: Scheme
     location: np.ndarray | None
     scale: np.ndarray | None
+    wanted_location: str | None  # "private", "auto" or None: public or not needed
+    scale_share: float | None  # of μ² for private scales, None: public or not needed
     radius_event: PureEvent | None
     quantile: float
     seeded: bool
     streamed: bool
+    drawn: tuple[Event, ...] = ()
+
+    @property
+    def beside(self) -> tuple[Event, ...]:
+        """What is drawn beside the matrix, as far as it is known."""
+        return self.drawn if self.radius_event is None else (*self.drawn, self.radius_event)
+
+    @property
+    def mu_left(self) -> float:
+        """μ of Gaussian differential privacy that nothing has spent yet."""
+        if math.isinf(self.epsilon):
+            return math.inf
+        return 1 / multiplier_left(self.epsilon, self.delta, self.beside)
+
+    @property
+    def seeks_centre(self) -> bool:
+        """Whether a private centre is to be found; "auto" asks the public numbers."""
+        if self.wanted_location != "auto":
+            return self.wanted_location == "private"
+        # Without noise there is none to halve, and pairs need no centre.
+        return math.isfinite(self.epsilon) and self.centre_budget.worthwhile
+
+    @property
+    def centre_budget(self) -> CentreBudget:
+        """What a private centre would take of what is left."""
+        return centre_budget(self.n_samples, self.n_features, self.mu_left)
+
+    def with_scale(self, found: NoisyScale) -> Settings:
+        """The same settings with private scales."""
+        return self.with_(scale=found.scale, drawn=self.drawn + found.events)
+
+    def with_centre(self, found: NoisyCentre) -> Settings:
+        """The same settings with a private centre; pairs are compared where it was not found."""
+        drawn = self.drawn + found.events
+        if not found.arrived:
+            return self.with_(drawn=drawn)
+        scale = 1.0 if self.scale is None else self.scale
+        with np.errstate(over="ignore"):
+            location = np.clip(found.center * scale, -LARGEST, LARGEST)
+        return self.with_(location=location, scheme=OneSample(), drawn=drawn)
 
     @property
     def noise(self) -> ScatterNoise:
-        """Noise of the matrix, beside what the radius spends."""
+        """Noise of the matrix, beside the other steps."""
         return scatter_noise(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -52,16 +98,14 @@ class Settings:
             n_samples=self.n_samples,
             n_features=self.n_features,
             calibration=self.calibration,
-            beside=() if self.radius_event is None else (self.radius_event.epsilon,),
+            beside=self.beside,
         )
 
     @property
     def guarantee(self) -> Guarantee:
         """What the draws will promise, with everything that is taken for granted."""
         matrix = self.noise.event
-        events: tuple[Event, ...] = (matrix,)
-        if self.radius_event is not None:
-            events = (self.radius_event, matrix)
+        events: tuple[Event, ...] = (*self.beside, matrix)
         exact = isinstance(matrix, NonPrivateEvent)
         return Guarantee(
             events=events,
@@ -75,9 +119,9 @@ class Settings:
     @property
     def _assumptions(self) -> tuple[str, ...]:
         assumed = list(ASSUMED)
-        if self.location is not None:
+        if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
-        if self.scale is not None:
+        if self.scale is not None and self.scale_share is None:
             assumed.append(_ASSUMED_SCALE)
         if self.streamed and self.scheme.ordered:
             assumed.append(_ASSUMED_ORDER)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +39,8 @@ from gdppca.privacy import PureEvent
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
 from gdppca.releases.quantile import private_radius
+from gdppca.releases.scale import NoisyScale, private_scale, scale_is_doubtful
+from gdppca.releases.spatial_median import NoisyCentre, private_spatial_median
 from gdppca.signs import TYPICAL_QUANTILE, Sign, as_sign, sign_from_description
 from gdppca.theory import components_above_noise
 
@@ -73,10 +78,17 @@ class DPPCA(PrivatePCA):
         random blocks of so many rows. "auto" takes all pairs while that is cheap, then blocks.
     calibration : "tight" or "paper", default "tight"
         Exact noise, or the larger noise that the paper states.
-    location : None or array of shape (d,), default None
-        None compares pairs of rows and needs no centre. A public centre halves the noise.
-    scale : None or array of shape (d,), default None
-        Public column scales to divide by.
+    location : "auto", "private", None or array of shape (d,), default "auto"
+        What rows are compared with. A centre halves the noise, even a private one, which is found
+        for a part of the budget and needs no bounds. None compares pairs of rows, as the paper
+        does, and needs no centre. "auto" takes a private centre where the numbers of rows and
+        columns and the budget promise that it pays, pairs else and where `pairs` or the paper's
+        calibration is asked for. An array is a public centre.
+    scale : None, "private" or array of shape (d,), default None
+        Column scales to divide by: none, private robust ones for columns in different units, or
+        public ones.
+    scale_share : float, default 0.2
+        Share of the budget (of μ²) that private scales take.
     ledger : None
         Where spends are recorded; not available in this version.
     random_state : None or int, default None
@@ -111,11 +123,12 @@ class DPPCA(PrivatePCA):
     Notes
     -----
     **Privacy.** (ε, δ)-differential privacy for replace-one neighbours, with the number of rows
-    public: one Gaussian event, and a pure one before it for ``radius="quantile"``. `transform` is
-    not private.
+    public. Gaussian events for the matrix and for a private centre and scales before it, a pure
+    one for ``radius="quantile"``; together they spend (ε, δ) exactly. `transform` is not private.
 
     **Paper.** g-DPPCA of Sec 2.2: :math:`\tilde K_g = \hat K_g + Z`, eigenvectors of
-    :math:`\tilde K_g`. ``calibration="paper"`` with ``pairs="all"`` is the paper's method.
+    :math:`\tilde K_g`. ``calibration="paper"`` with ``pairs="all"`` and ``location=None`` is the
+    paper's method.
 
     Examples
     --------
@@ -142,8 +155,9 @@ class DPPCA(PrivatePCA):
         quantile_share: float = 0.05,
         pairs: Any = "auto",
         calibration: str = "tight",
-        location: Any = None,
+        location: Any = "auto",
         scale: Any = None,
+        scale_share: float = 0.2,
         ledger: Any = None,
         random_state: int | None = None,
     ) -> None:
@@ -158,6 +172,7 @@ class DPPCA(PrivatePCA):
         self.calibration = calibration
         self.location = location
         self.scale = scale
+        self.scale_share = scale_share
         self.ledger = ledger
         self.random_state = random_state
 
@@ -184,11 +199,18 @@ class DPPCA(PrivatePCA):
         settings = self._settings(*X.shape)
         _warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
-        X = settings.divided(X)
-        if settings.radius_event is not None:
-            settings = settings.with_(sign=self._private_sign(X, settings, rng))  # spends
-        K_hat = _statistic(X, settings, rng, progress)  # not private
-        return self._publish(private_scatter(K_hat, settings.noise, rng), settings)
+        with _telling_of_a_spend(settings):
+            X = settings.divided(X)
+            if settings.scale_share is not None:  # spends
+                settings = settings.with_scale(_private_scale(X, settings, rng))
+                X = settings.divided(X)
+            if settings.seeks_centre:  # spends
+                settings = settings.with_centre(_private_centre(X, settings, rng))
+            if settings.radius_event is not None:  # spends
+                settings = settings.with_(sign=self._private_sign(X, settings, rng))
+            K_hat = _statistic(X, settings, rng, progress)  # not private
+            noisy = private_scatter(K_hat, settings.noise, rng)
+        return self._publish(noisy, settings)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a batch of rows. Draws no noise and releases nothing until `finalize`.
@@ -255,16 +277,16 @@ class DPPCA(PrivatePCA):
             raise ParameterError("`release` must be a Release; read a file with Release.load.")
         if release.method != "DPPCA" or release.sign is None or release.scheme is None:
             raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
-        scheme = release.scheme
+        private = {event.purpose for event in release.guarantee.events}
         pca = cls(
             n_components=len(release.components),
             # The true ε with tight noise is the noise that was drawn, whatever the calibration.
             epsilon=release.guarantee.nominal_epsilon,
             delta=release.guarantee.delta,
             sign=sign_from_description(release.sign),
-            pairs=scheme.get("size", scheme["name"]) if scheme["name"] != "one-sample" else "auto",
-            location=release.location,
-            scale=release.scale,
+            pairs=_pairs_of(release.scheme),
+            location="private" if "centre" in private else release.location,
+            scale="private" if "scale" in private else release.scale,
         )
         pca.n_features_in_ = release.n_features
         generic = tuple(f"x{k}" for k in range(release.n_features))
@@ -290,6 +312,8 @@ class DPPCA(PrivatePCA):
             scheme=self._scheme(n, d, streamed=streamed),
             location=location,
             scale=scale,
+            wanted_location=self._wanted_location(streamed=streamed),
+            scale_share=self._scale_share(streamed=streamed),
             radius_event=radius_event,
             quantile=self._quantile(),
             seeded=rng_for(self.random_state).seeded,
@@ -341,25 +365,53 @@ class DPPCA(PrivatePCA):
             raise NotAvailableError("`ledger` is not available in this version; use None.")
 
     def _public_vectors(self, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        for name in ("location", "scale"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                _validate.one_of(
-                    ("private", "auto") if name == "location" else ("private",), **{name: value}
-                )
-                raise NotAvailableError(
-                    f"`{name}={value!r}` is not available in this version. Give an array that was "
-                    "chosen without looking at the data, or None."
-                )
-        location = None if self.location is None else _validate.vector(d, location=self.location)
-        scale = None if self.scale is None else _validate.vector(d, scale=self.scale)
+        """Public centre and scales, where they are arrays."""
+        public = {
+            name: _validate.vector(d, **{name: value})
+            for name in ("location", "scale")
+            if (value := getattr(self, name)) is not None and not isinstance(value, str)
+        }
+        location, scale = public.get("location"), public.get("scale")
         if scale is not None and not (scale > 0).all():
             raise ParameterError("`scale` must hold numbers > 0.")
         return location, scale
 
+    def _wanted_location(self, *, streamed: bool) -> str | None:
+        """Whether a private centre is asked for; "auto" leaves it to the public numbers."""
+        if not isinstance(self.location, str):
+            return None
+        wanted = _validate.one_of(("private", "auto"), location=self.location)
+        asks_for_pairs = self.calibration == "paper" or not _is_auto(self.pairs)
+        if wanted == "auto":
+            return None if streamed or asks_for_pairs else "auto"
+        if streamed:
+            raise ParameterError(
+                "`location='private'` needs all rows at once. With partial_fit give None, 'auto' "
+                "or a public centre."
+            )
+        if asks_for_pairs:
+            raise ParameterError(
+                "`location='private'` compares rows with a centre, not in pairs, and has tight "
+                "noise: leave `pairs` at 'auto' and `calibration` at 'tight'."
+            )
+        return "private"
+
+    def _scale_share(self, *, streamed: bool) -> float | None:
+        """Share of μ² for private scales, None where they are not asked for."""
+        if not isinstance(self.scale, str):
+            return None
+        _validate.one_of(("private",), scale=self.scale)
+        if streamed:
+            raise ParameterError(
+                "`scale='private'` needs all rows at once. With partial_fit give numbers."
+            )
+        if self.calibration == "paper":
+            raise ParameterError("`scale='private'` goes with `calibration='tight'` only.")
+        return _validate.fraction(scale_share=self.scale_share)
+
     def _scheme(self, n: int, d: int, *, streamed: bool) -> Scheme:
         asked = as_scheme(self.pairs, n, d)
-        if self.location is not None:
+        if self.location is not None and not isinstance(self.location, str):
             return OneSample()
         if not streamed:
             return asked
@@ -433,25 +485,74 @@ class DPPCA(PrivatePCA):
         return self
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _pairs_of(scheme: dict[str, Any]) -> int | str:
+    """The parameter `pairs` behind a scheme's description."""
+    if scheme["name"] in ("one-sample", "merged"):
+        return "auto"
+    return scheme.get("size", scheme["name"])
+
+
+@contextmanager
+def _telling_of_a_spend(settings: Settings) -> Iterator[None]:
+    """Say with any error that noise may have been drawn: what is drawn cannot be undone."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(
+            f"Count (epsilon = {settings.epsilon:g}, delta = {settings.delta:g}) as spent: some "
+            "noise may have been drawn before this happened."
+        )
+        raise
+
+
+def _private_scale(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyScale:
+    assert settings.scale_share is not None
+    return private_scale(X, settings.mu_left * math.sqrt(settings.scale_share), rng)
+
+
+def _private_centre(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyCentre:
+    return private_spatial_median(X, settings.mu_left, rng)
+
+
 def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:
     """Warn of doubtful budgets, from public numbers and before anything is drawn."""
     n = settings.n_samples
     warn_of_large_delta(settings.delta, n, stacklevel)
     if settings.radius_event is not None and settings.quantile_room < _LEAST_QUANTILE_ROOM:
-        warnings.warn(
+        _warn(
             f"{n} rows and this budget are too little for a private radius: it may be far off. Use "
             "more rows, a larger `epsilon` or `quantile_share`, or give `radius` as a number.",
-            PrivacyWarning,
-            stacklevel=stacklevel,
+            stacklevel,
+        )
+    if settings.scale_share is not None:
+        mu = settings.mu_left * math.sqrt(settings.scale_share)
+        if scale_is_doubtful(n, settings.n_features, mu):
+            _warn(
+                f"{n} rows and this budget are too little for private scales: some may be far "
+                "off. Use more rows, a larger `epsilon` or `scale_share`, or give `scale`.",
+                stacklevel,
+            )
+    if settings.wanted_location == "private" and not settings.centre_budget.worthwhile:
+        _warn(
+            f"{n} rows and this budget are too little for a private centre: comparing pairs, "
+            "`location=None`, is expected to be more accurate.",
+            stacklevel,
         )
     reached = settings.guarantee.nominal_epsilon
     if reached > settings.epsilon:
-        warnings.warn(
+        _warn(
             f"The paper's noise does not reach epsilon = {settings.epsilon:g} here; the guarantee "
             f"states the true value, {reached:.4g}.",
-            PrivacyWarning,
-            stacklevel=stacklevel,
+            stacklevel,
         )
+
+
+def _warn(message: str, stacklevel: int) -> None:
+    warnings.warn(message, PrivacyWarning, stacklevel=stacklevel + 1)
 
 
 def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) -> np.ndarray:

@@ -216,3 +216,36 @@ def pair_differences(first, second, differences, lengths, exponents):
             total = _fma(out[k], out[k], total)
         lengths[p] = math.sqrt(total)
         exponents[p] = exponent + shift
+
+
+@_compiled
+def add_directions(rows, centre, scale, total, lengths):
+    """Add rint(scale · u) over the unit vectors u from the centre; lengths of the differences.
+
+    Every term is a function of its own row alone and a whole number, so the sums are exact
+    while they stay below 2**53. Halves first: a difference of two floats is then a float.
+    """
+    d = rows.shape[1]
+    half = np.empty(d)
+    for i in range(rows.shape[0]):
+        largest = 0.0
+        for k in range(d):
+            half[k] = 0.5 * rows[i, k] - 0.5 * centre[k]
+            largest = max(largest, abs(half[k]))
+        unit = 2.0
+        if largest == 0.0:
+            lengths[i] = 0.0
+            continue
+        if largest < 1e-140 or largest > 1e140:  # squares could leave the range of floats
+            exponent = math.frexp(largest)[1]
+            for k in range(d):
+                half[k] = math.ldexp(half[k], -exponent)
+            unit = math.ldexp(1.0, min(exponent + 1, 1023))
+        square = 0.0
+        for k in range(d):
+            square += half[k] * half[k]
+        root = math.sqrt(square)
+        lengths[i] = min(root * unit, 1.7976931348623157e308)
+        factor = scale / root
+        for k in range(d):
+            total[k] += np.rint(half[k] * factor)

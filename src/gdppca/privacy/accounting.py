@@ -100,6 +100,27 @@ def multiplier_beside(epsilon: float, delta: float, pure: tuple[float, ...]) -> 
     return float(solved) * (1 + _SOLVER_SLACK) + 2e-12
 
 
+def multiplier_left(epsilon: float, delta: float, beside: tuple[Event, ...]) -> float:
+    """Noise multiplier of a last Gaussian step that completes (ε, δ) beside other steps.
+
+    Pure steps count by `multiplier_beside`, Gaussian ones by 1/m² each: the order and the number
+    of Gaussian steps may depend on what was released before (docs/proofs/centre.md).
+    """
+    pure = tuple(event.epsilon for event in beside if isinstance(event, PureEvent))
+    gaussians = [event for event in beside if isinstance(event, GaussianEvent)]
+    if len(pure) + len(gaussians) < len(beside):
+        raise ParameterError("Only pure and Gaussian steps share a budget.")
+    whole = multiplier_beside(epsilon, delta, pure)
+    if not gaussians:
+        return whole
+    left = 1 - sum((whole / event.noise_multiplier) ** 2 for event in gaussians)
+    if left <= 0:
+        raise ParameterError(
+            "The other steps spend all of `epsilon`; nothing is left for this one."
+        )
+    return whole / math.sqrt(left)
+
+
 def gdp_mu(events: Iterable[Event]) -> float:
     """μ of Gaussian differential privacy, √Σμ².
 

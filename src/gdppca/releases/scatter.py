@@ -10,8 +10,8 @@ import numpy as np
 from gdppca import _validate, linalg
 from gdppca.kernels import Scheme
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma, lattice_slack
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
-from gdppca.privacy.accounting import classical_multiplier, multiplier_beside
+from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy.accounting import classical_multiplier, multiplier_left
 from gdppca.randomness import Rng
 from gdppca.sensitivity import CALIBRATIONS, paper_sensitivity, scatter_sensitivity
 from gdppca.signs import Sign
@@ -43,9 +43,9 @@ def scatter_noise(
     n_samples: int,
     n_features: int,
     calibration: str = "tight",
-    beside: tuple[float, ...] = (),
+    beside: tuple[Event, ...] = (),
 ) -> ScatterNoise:
-    r"""Noise that makes a scatter matrix (ε, δ)-private, together with the pure steps `beside` it.
+    r"""Noise that makes a scatter matrix (ε, δ)-private, together with the steps `beside` it.
 
     Notes
     -----
@@ -63,11 +63,12 @@ def scatter_noise(
     sensitivity = scatter_sensitivity(scheme, sign.sup_norm, n_samples, n_features)
     length = linalg.packed_length(n_features)
     if _validate.one_of(CALIBRATIONS, calibration=calibration) == "tight":
-        multiplier = multiplier_beside(epsilon, delta, beside)
+        multiplier = multiplier_left(epsilon, delta, beside)
         sigma = calibrated_sigma(multiplier, sensitivity, length)
     else:
         stated = paper_sensitivity(scheme, sign.sup_norm, n_samples)
-        sigma = classical_multiplier(epsilon - sum(beside), delta) * stated
+        pure = sum(event.epsilon for event in beside if isinstance(event, PureEvent))
+        sigma = classical_multiplier(epsilon - pure, delta) * stated
         multiplier = sigma / (sensitivity + lattice_slack(sigma, length))
     return ScatterNoise(
         noise_sd=float(sigma), event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)

@@ -32,9 +32,8 @@ class _Fit:
 
     def __call__(self, X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
         epsilon = setting["epsilon"] if self.private else math.inf
-        pca = DPPCA(
-            2, epsilon=epsilon, delta=setting["delta"], random_state=seed, **self.parameters
-        )
+        parameters = {"location": None, **self.parameters}  # the paper compares pairs
+        pca = DPPCA(2, epsilon=epsilon, delta=setting["delta"], random_state=seed, **parameters)
         return pca.fit(X).components_
 
 
