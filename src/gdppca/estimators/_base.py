@@ -109,7 +109,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "explained_variance_ratio_ is known for the spherical sign only: with other signs "
                 "the eigenvalues depend on the law of the lengths too."
             )
-        phi = denoised_eigenvalues(self.eigenvalues_, self.noise_sd_, self.n_samples_)
+        phi = denoised_eigenvalues(
+            self.eigenvalues_, self.noise_sd_, self.n_samples_, self.release_.centre_bias
+        )
         return spherical_eigenvalues_inverse(phi)[: self.n_components_]
 
     @property

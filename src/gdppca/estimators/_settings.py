@@ -47,11 +47,17 @@ class Settings:
     seeded: bool
     streamed: bool
     drawn: tuple[Event, ...] = ()
+    reserved: tuple[Event, ...] = ()  # for releases to come that share the budget
+
+    @property
+    def own(self) -> tuple[Event, ...]:
+        """What this fit draws beside the matrix, as far as it is known."""
+        return self.drawn if self.radius_event is None else (*self.drawn, self.radius_event)
 
     @property
     def beside(self) -> tuple[Event, ...]:
-        """What is drawn beside the matrix, as far as it is known."""
-        return self.drawn if self.radius_event is None else (*self.drawn, self.radius_event)
+        """What shares the budget with the matrix, as far as it is known."""
+        return self.own + self.reserved
 
     @property
     def mu_left(self) -> float:
@@ -74,7 +80,7 @@ class Settings:
         return centre_budget(self.n_samples, self.n_features, self.mu_left)
 
     def with_scale(self, found: NoisyScale) -> Settings:
-        """The same settings with private scales."""
+        """The same settings with coarse private scales, to be refined; all of it is paid for."""
         return self.with_(scale=found.scale, drawn=self.drawn + found.events)
 
     def with_centre(self, found: NoisyCentre) -> Settings:
@@ -105,7 +111,7 @@ class Settings:
     def guarantee(self) -> Guarantee:
         """What the draws will promise, with everything that is taken for granted."""
         matrix = self.noise.event
-        events: tuple[Event, ...] = (*self.beside, matrix)
+        events: tuple[Event, ...] = (*self.own, matrix)
         exact = isinstance(matrix, NonPrivateEvent)
         return Guarantee(
             events=events,

@@ -35,12 +35,12 @@ from gdppca.kernels import (
     sign_covariance,
     silent,
 )
-from gdppca.privacy import PureEvent
+from gdppca.privacy import Event, PureEvent
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
 from gdppca.releases.quantile import private_radius
-from gdppca.releases.scale import NoisyScale, private_scale, scale_is_doubtful
-from gdppca.releases.spatial_median import NoisyCentre, private_spatial_median
+from gdppca.releases.scale import NoisyScale, coarse_scale, scale_is_doubtful
+from gdppca.releases.spatial_median import centre_bias, private_spatial_median
 from gdppca.signs import TYPICAL_QUANTILE, Sign, as_sign, sign_from_description
 from gdppca.theory import components_above_noise
 
@@ -193,19 +193,25 @@ class DPPCA(PrivatePCA):
         """
         return self._fit(X)
 
-    def _fit(self, X: Any, progress: Progress = silent) -> Self:
+    def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
+        """Fit within (ε, δ) less what is reserved for releases to come."""
         self._forget()
         X = self._checked(X, reset=True).values
-        settings = self._settings(*X.shape)
+        settings = self._settings(*X.shape).with_(reserved=reserved)
+        _ = settings.noise  # too much reserved is refused here
         _warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
         with _telling_of_a_spend(settings):
-            X = settings.divided(X)
             if settings.scale_share is not None:  # spends
-                settings = settings.with_scale(_private_scale(X, settings, rng))
-                X = settings.divided(X)
+                coarse = _coarse_scale(X, settings, rng)
+                settings = settings.with_scale(coarse)
             if settings.seeks_centre:  # spends
-                settings = settings.with_centre(_private_centre(X, settings, rng))
+                found = private_spatial_median(settings.divided(X), settings.mu_left, rng)
+                settings = settings.with_centre(found)
+            if settings.scale_share is not None:  # paid for
+                refined = coarse.refined(X, settings.location, rng)
+                settings = settings.with_(scale=refined.scale)
+            X = settings.divided(X)
             if settings.radius_event is not None:  # spends
                 settings = settings.with_(sign=self._private_sign(X, settings, rng))
             K_hat = _statistic(X, settings, rng, progress)  # not private
@@ -457,7 +463,9 @@ class DPPCA(PrivatePCA):
         values, vectors = linalg.eigen_descending(noisy.matrix)
         m = settings.n_components
         if isinstance(m, str):
-            m = components_above_noise(values, noisy.noise_sd, settings.n_samples)
+            n, d = settings.n_samples, settings.n_features
+            bias = centre_bias(settings.drawn, n, d) if settings.location is not None else 0.0
+            m = components_above_noise(values, noisy.noise_sd, n, bias)
         release = Release(
             components=vectors[:, :m].T,
             scatter=noisy.matrix,
@@ -509,13 +517,9 @@ def _telling_of_a_spend(settings: Settings) -> Iterator[None]:
         raise
 
 
-def _private_scale(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyScale:
+def _coarse_scale(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyScale:
     assert settings.scale_share is not None
-    return private_scale(X, settings.mu_left * math.sqrt(settings.scale_share), rng)
-
-
-def _private_centre(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyCentre:
-    return private_spatial_median(X, settings.mu_left, rng)
+    return coarse_scale(X, settings.mu_left * math.sqrt(settings.scale_share), rng)
 
 
 def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, log_ndtr
 from scipy.stats import norm
 
 from gdppca import _validate
@@ -32,7 +32,7 @@ from gdppca.privacy.events import (
 )
 
 _GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
-_EXACT_PURE_STEPS = 8  # beyond, the number of sign patterns grows too large
+_EXACT_PURE_STEPS = 12  # beyond, the number of sign patterns grows too large
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
 
 
@@ -66,10 +66,15 @@ def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
 
 def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
     """Exact δ of one Gaussian at ε: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) with μ = 1/multiplier."""
+    return float(_gaussian_deltas(noise_multiplier, np.array([epsilon]))[0])
+
+
+def _gaussian_deltas(noise_multiplier: float, epsilons: np.ndarray) -> np.ndarray:
     mu = 1 / noise_multiplier
-    first = norm.logcdf(mu / 2 - epsilon / mu)
-    second = epsilon + norm.logcdf(-mu / 2 - epsilon / mu)
-    return float(math.exp(first) * -math.expm1(min(second - first, 0.0)))
+    first = log_ndtr(mu / 2 - epsilons / mu)
+    second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
+    deltas: np.ndarray = np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))
+    return deltas
 
 
 def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float) -> float:
@@ -81,8 +86,7 @@ def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pure))))
     shifts = signs @ np.array(pure)
     odds = np.exp(-np.log1p(np.exp(-signs * np.array(pure))).sum(axis=1))
-    deltas = [gaussian_delta(noise_multiplier, epsilon - shift) for shift in shifts]
-    return float(odds @ np.array(deltas))
+    return float(odds @ _gaussian_deltas(noise_multiplier, epsilon - shifts))
 
 
 @lru_cache(maxsize=256)

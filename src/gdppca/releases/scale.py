@@ -9,7 +9,7 @@ counts of what lies below.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,10 +33,27 @@ _SURE = 4.0  # standard deviations of noise that a share of zeros must exceed
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyScale:
-    """Private scales of the columns, and what was drawn for them."""
+    """Private scales of the columns, coarse ones until refined, and what is drawn for them."""
 
     scale: np.ndarray
-    events: tuple[Event, ...]
+    ties: np.ndarray  # sure share of equal values; 1 for a column that hardly varies
+    mu: float
+    refining: tuple[float, ...]  # shares of the steps to come
+    events: tuple[Event, ...]  # of those too
+
+    def refined(self, X: np.ndarray, center: np.ndarray | None, rng: Rng) -> NoisyScale:
+        """Better scales, from distances to a released centre, or from pairs where there is none.
+
+        A row is in one distance or in one pair, so it moves one count per column by one; there are
+        twice as many distances as pairs, so a centre halves the noise. Columns with ties need
+        pairs: no centre keeps their ties.
+        """
+        center = None if (self.ties > 0).any() else center
+        sizes = _differences(X, rng) if center is None else np.abs(0.5 * X - 0.5 * center)
+        # Of pairs, |x - y| is √2 times as large as |x - c|; halves as they are counted.
+        unit = 0.5 * _NORMAL_MEDIAN * (SQRT2 if center is None else 1.0)
+        middle = _newton(sizes, self.scale * unit, self, rng)
+        return replace(self, scale=np.where(self.ties < 1, middle / unit, 1.0), refining=())
 
 
 def private_scale(X: np.ndarray, mu: float, rng: Rng) -> NoisyScale:
@@ -74,20 +91,59 @@ def private_scale(X: np.ndarray, mu: float, rng: Rng) -> NoisyScale:
     >>> (private_scale(X, 0.3, seeded_rng(1)).scale / [1e6, 1.0, 1e-3]).round(1)
     array([1., 1., 1.])
     """
+    return coarse_scale(X, mu, rng).refined(X, None, rng)
+
+
+def coarse_scale(X: np.ndarray, mu: float, rng: Rng) -> NoisyScale:
+    """Scales to within a factor of about two, to be refined; events and μ are those of both."""
+    pairs, d = len(X) // 2, X.shape[1]
+    share = _octave_share(pairs, d, mu)
+    refining = (*_FIRST_STEPS, 1 - share - sum(_FIRST_STEPS))
+    middle, ties = _octaves(_differences(X, rng), mu * math.sqrt(share), rng)
+    scale = np.where(ties < 1, middle * 2 / (SQRT2 * _NORMAL_MEDIAN), 1.0)
+    exact = math.isinf(mu)
+    events: tuple[Event, ...] = tuple(
+        GaussianEvent(purpose=PURPOSE, noise_multiplier=1 / (mu * math.sqrt(part)))
+        for part in (() if exact else (share, *refining))
+    )
+    return NoisyScale(
+        scale=scale,
+        ties=ties,
+        mu=mu,
+        refining=(1.0,) * _NOISELESS_STEPS if exact else refining,
+        events=events or (NonPrivateEvent(purpose=PURPOSE),),
+    )
+
+
+def _differences(X: np.ndarray, rng: Rng) -> np.ndarray:
+    """Half of |x - y| in disjoint random pairs; a half is a float where the whole is not."""
     order, half = rng.permutation(len(X)), len(X) // 2
-    # Halves first: the difference of two floats near the largest one is still a float.
-    sizes = np.abs(0.5 * X[order[:half]] - 0.5 * X[order[half : 2 * half]])
-    counter = _Counter(half, mu, rng)
-    octave_share = _octave_share(half, X.shape[1], mu)
-    middle, ties = _octaves(sizes, counter, octave_share)
-    target = ties + 0.5 * (1 - ties)
-    steps = (*_FIRST_STEPS, 1 - octave_share - sum(_FIRST_STEPS))
-    for share in steps if math.isfinite(mu) else (1.0,) * _NOISELESS_STEPS:
-        below = counter.noisy((sizes <= middle).sum(axis=0), math.sqrt(sizes.shape[1]), share)[0]
-        step = (target - below) / (_SLOPE * np.maximum(1 - ties, 1e-9))
+    return np.abs(0.5 * X[order[:half]] - 0.5 * X[order[half : 2 * half]])
+
+
+def _newton(sizes: np.ndarray, middle: np.ndarray, known: NoisyScale, rng: Rng) -> np.ndarray:
+    """Median of each column's non-zero sizes times √(1 - z), by noisy counts of what lies below."""
+    spread = np.sqrt(1 - known.ties)
+    middle = middle / np.where(spread > 0, spread, 1.0)
+    target = known.ties + 0.5 * (1 - known.ties)
+    for share in known.refining:
+        counts = (sizes <= middle).sum(axis=0)
+        below, _ = _noisy_share(
+            counts, len(sizes), math.sqrt(len(middle)), known.mu * math.sqrt(share), rng
+        )
+        step = (target - below) / (_SLOPE * np.maximum(1 - known.ties, 1e-9))
         middle = middle * np.exp(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP))
-    scale = middle * (SQRT2 / _NORMAL_MEDIAN) * np.sqrt(1 - ties)
-    return NoisyScale(scale=np.where(ties < 1, scale, 1.0), events=counter.events)
+    return middle * spread
+
+
+def _noisy_share(
+    counts: np.ndarray, total: int, sensitivity: float, mu: float, rng: Rng
+) -> tuple[np.ndarray, float]:
+    """Counts over their total with noise, and its standard deviation."""
+    if math.isinf(mu):
+        return counts / total, 0.0
+    sigma = calibrated_sigma(1 / mu, sensitivity, counts.size)
+    return add_gaussian(counts.astype(float), sigma, rng) / total, sigma / total
 
 
 def scale_is_doubtful(n_samples: int, n_features: int, mu: float) -> bool:
@@ -101,28 +157,7 @@ def _octave_share(pairs: int, n_features: int, mu: float, most: float = _OCTAVE_
     return min(max(wanted, _OCTAVE_SHARES[0]), most)
 
 
-class _Counter:
-    """Noisy shares of pairs, and what was drawn."""
-
-    def __init__(self, pairs: int, mu: float, rng: Rng) -> None:
-        self._pairs, self._mu, self._rng = pairs, mu, rng
-        self.events: tuple[Event, ...] = ()
-
-    def noisy(
-        self, counts: np.ndarray, sensitivity: float, share: float
-    ) -> tuple[np.ndarray, float]:
-        """Shares of the pairs with noise, and its standard deviation."""
-        if math.isinf(self._mu):
-            self.events = (NonPrivateEvent(purpose=PURPOSE),)
-            return counts / self._pairs, 0.0
-        multiplier = 1 / (self._mu * math.sqrt(share))
-        sigma = calibrated_sigma(multiplier, sensitivity, counts.size)
-        self.events += (GaussianEvent(purpose=PURPOSE, noise_multiplier=multiplier),)
-        noisy = add_gaussian(counts.astype(float), sigma, self._rng)
-        return noisy / self._pairs, sigma / self._pairs
-
-
-def _octaves(sizes: np.ndarray, counter: _Counter, share: float) -> tuple[np.ndarray, np.ndarray]:
+def _octaves(sizes: np.ndarray, mu: float, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
     """A size near the median of each column's non-zero entries, and the sure share of zeros.
 
     Bins of two octaves; the fullest two neighbours win. The first bin holds the zeros.
@@ -132,9 +167,10 @@ def _octaves(sizes: np.ndarray, counter: _Counter, share: float) -> tuple[np.nda
     index = (np.clip(np.frexp(sizes)[1], -_OCTAVES, _OCTAVES) + _OCTAVES) // 2 + 1
     index = np.where(sizes == 0, 0, index)
     counts = np.stack([np.bincount(index[:, k], minlength=bins) for k in range(d)])
-    shares, sd = counter.noisy(counts, math.sqrt(2 * d), share)
+    shares, sd = _noisy_share(counts, len(sizes), math.sqrt(2 * d), mu, rng)
     fullest = np.argmax(shares[:, 1:-1] + shares[:, 2:], axis=1)
     middle = np.ldexp(1.0, 2 * fullest - _OCTAVES + 1)
     zeros = np.clip(shares[:, 0], 0.0, 1.0)
     ties = np.where(zeros > _SURE * sd, zeros, 0.0)
-    return middle, np.where(1 - ties > _SURE * sd, ties, 1.0)
+    ties = np.where(1 - ties > _SURE * sd, ties, 1.0)
+    return middle * np.sqrt(1 - ties), ties

@@ -13,6 +13,7 @@ what the walk does not spend is left for the matrix.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,6 +98,23 @@ def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
         polish=polish,
         relative_error=2 / math.sqrt(room * polish),
     )
+
+
+def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> float:
+    """About how much the error of a private centre adds to an eigenvalue of the sign covariance.
+
+    It adds the outer product of the error over the typical distance; the error is that of the
+    two polishing looks, the last events of the centre. Zero where there is no private centre.
+    """
+    polish = [
+        event.noise_multiplier
+        for event in events
+        if event.purpose == PURPOSE and isinstance(event, GaussianEvent)
+    ][-2:]
+    if len(polish) < 2:
+        return 0.0
+    precision = n_samples**2 * (1 / (8 * polish[0] ** 2) + 1 / (4 * polish[1] ** 2))
+    return n_features / precision
 
 
 @dataclass(frozen=True, kw_only=True)

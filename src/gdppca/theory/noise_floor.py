@@ -35,17 +35,19 @@ def noise_edge(noise_sd: float, n_features: int) -> float:
     return float(noise_sd * np.sqrt(2 * n_features))
 
 
-def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int) -> float:
+def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int, bias: float) -> float:
     """0.99 quantile of how far the largest of k equal eigenvalues rises above their mean.
 
     The privacy noise and the sampling noise of a sign scatter add up, entry by entry; the second
-    is that of equal eigenvalues, variance bulk²/n.
+    is that of equal eigenvalues, variance bulk²/n. The error of a private centre adds its bias.
     """
     sd = np.sqrt(noise_sd**2 / 2 + bulk**2 / n_samples)
-    return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)))
+    return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)) + bias)
 
 
-def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> int:
+def components_above_noise(
+    eigenvalues: np.ndarray, noise_sd: float, n_samples: int, centre_bias: float = 0.0
+) -> int:
     """Number of leading eigenvalues that noise around equal eigenvalues would not produce.
 
     One after the other, from the largest: the rest is taken to be equal, at its mean, until the
@@ -59,6 +61,8 @@ def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: 
         σ of the packed noise.
     n_samples : int
         Number of rows.
+    centre_bias : float, default 0
+        What the error of a private centre may add to an eigenvalue.
 
     Returns
     -------
@@ -75,12 +79,14 @@ def components_above_noise(eigenvalues: np.ndarray, noise_sd: float, n_samples: 
     d = len(eigenvalues)
     for m in range(d - 1):
         bulk = max(float(np.mean(eigenvalues[m:])), 0.0)
-        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples):
+        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples, centre_bias):
             return m
     return max(d - 1, 0)
 
 
-def noise_band(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> tuple[float, float]:
+def noise_band(
+    eigenvalues: np.ndarray, noise_sd: float, n_samples: int, centre_bias: float = 0.0
+) -> tuple[float, float]:
     """Range that noise fills around the eigenvalues which do not stand above it.
 
     Parameters
@@ -91,6 +97,8 @@ def noise_band(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> tupl
         σ of the packed noise.
     n_samples : int
         Number of rows.
+    centre_bias : float, default 0
+        What the error of a private centre may add to an eigenvalue.
 
     Returns
     -------
@@ -104,13 +112,15 @@ def noise_band(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> tupl
     >>> round(noise_band(np.array([0.5, 0.1, 0.1, 0.1]), 0.0, 10**18)[1], 3)
     0.1
     """
-    m = components_above_noise(eigenvalues, noise_sd, n_samples)
+    m = components_above_noise(eigenvalues, noise_sd, n_samples, centre_bias)
     bulk = float(np.mean(eigenvalues[m:]))
-    reach = _null_edge(max(bulk, 0.0), noise_sd, len(eigenvalues) - m, n_samples)
+    reach = _null_edge(max(bulk, 0.0), noise_sd, len(eigenvalues) - m, n_samples, centre_bias)
     return bulk - reach, bulk + reach
 
 
-def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: int) -> np.ndarray:
+def denoised_eigenvalues(
+    eigenvalues: np.ndarray, noise_sd: float, n_samples: int, centre_bias: float = 0.0
+) -> np.ndarray:
     r"""Eigenvalues of a released matrix, freed from the bias that its noise adds.
 
     An eigenvalue θ above a flat bulk of k shows up at :math:`\theta + s^2 k/\theta` under noise of
@@ -125,6 +135,8 @@ def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: in
         σ of the packed noise.
     n_samples : int
         Number of rows.
+    centre_bias : float, default 0
+        What the error of a private centre may add to an eigenvalue.
 
     Returns
     -------
@@ -139,7 +151,7 @@ def denoised_eigenvalues(eigenvalues: np.ndarray, noise_sd: float, n_samples: in
     array([0.6 , 0.25, 0.15])
     """
     d = len(eigenvalues)
-    m = components_above_noise(eigenvalues, noise_sd, n_samples)
+    m = components_above_noise(eigenvalues, noise_sd, n_samples, centre_bias)
     bulk = float(np.mean(eigenvalues[m:]))
     observed = np.asarray(eigenvalues[:m]) - bulk
     spread = 2 * noise_sd**2 * (d - m)  # 4 s² times the order of the bulk

@@ -23,6 +23,7 @@ from gdppca import (
     NotAvailableError,
     ParameterError,
     PrivacyWarning,
+    Release,
     StateError,
     kendall_tau,
     sin_theta,
@@ -504,3 +505,93 @@ def test_fitted_object_holds_only_the_release_and_the_shape(X):
     assert "987654" not in repr(pca) + repr(pca.release_) + str(pca.release_.to_dict())
     arrays = [v for v in vars(pca).values() if isinstance(v, np.ndarray)]
     assert max(np.abs(a).max() for a in arrays) < 10
+
+
+class TestCentreAndScale:
+    """Private centre and scales: what they spend, when they are used, and what they are for."""
+
+    @pytest.mark.parametrize("location", ["private", "auto", None])
+    @pytest.mark.parametrize("scale", ["private", None])
+    @pytest.mark.parametrize("radius", ["quantile", 3.0])
+    def test_parts_of_a_fit_spend_what_was_asked_for(self, location, scale, radius, rng):
+        X = rng.standard_t(3, size=(3000, 4)) + 50
+        pca = DPPCA(
+            2, epsilon=0.7, delta=1e-5, sign="winsor", radius=radius, location=location, scale=scale
+        ).fit(X)
+        assert pca.guarantee_.epsilon <= 0.7
+        assert pca.guarantee_.epsilon == pytest.approx(0.7, rel=1e-6)
+        purposes = {event.purpose for event in pca.guarantee_.events}
+        assert ("centre" in purposes) == (location is not None)
+        assert ("scale" in purposes) == (scale is not None)
+        assert ("radius" in purposes) == (radius == "quantile")
+
+    def test_private_centre_is_used_by_transform(self, rng):
+        X = rng.normal(size=(4000, 3)) + [1000.0, -5.0, 0.0]
+        pca = DPPCA(2, epsilon=2.0, delta=1e-6).fit(X)
+        assert pca.release_.scheme == {"name": "one-sample"}
+        np.testing.assert_allclose(pca.mean_, [1000.0, -5.0, 0.0], atol=0.2)
+        assert np.abs(pca.transform(X).mean(axis=0)).max() < 0.5
+
+    def test_centre_comes_back_from_a_release(self, rng, tmp_path):
+        X = rng.normal(size=(4000, 3)) * [1e6, 1.0, 1e-3]
+        pca = DPPCA(2, epsilon=2.0, delta=1e-6, scale="private").fit(X)
+        pca.release_.save(tmp_path / "r.json")
+        again = DPPCA.from_release(Release.load(tmp_path / "r.json"))
+        np.testing.assert_allclose(again.transform(X[:9]), pca.transform(X[:9]))
+        assert again.location == again.scale == "private"
+
+    def test_few_rows_are_compared_in_pairs(self, rng):
+        assert DPPCA(2).fit(rng.normal(size=(60, 4))).mean_ is None
+
+    @pytest.mark.parametrize("asked", [{"pairs": 8}, {"calibration": "paper"}, {"location": None}])
+    def test_asking_for_pairs_gets_pairs(self, asked, rng):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pca = DPPCA(2, **asked).fit(rng.normal(size=(5000, 4)))
+        assert pca.mean_ is None
+        assert len(pca.guarantee_.events) == 1
+
+    def test_centre_out_of_reach_leaves_pairs(self, rng):
+        X = rng.normal(size=(2000, 25)) + 1e30
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5, random_state=0).fit(X)
+        assert pca.mean_ is None
+        assert pca.release_.scheme == {"name": "all"}
+        assert pca.guarantee_.nominal_epsilon <= 0.5
+
+    def test_too_little_room_is_said_before(self, rng):
+        X = rng.normal(size=(300, 4))
+        with pytest.warns(PrivacyWarning, match="private centre"):
+            DPPCA(2, location="private").fit(X)
+        with pytest.warns(PrivacyWarning, match="private scales"):
+            DPPCA(2, scale="private").fit(X)
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"location": "private", "pairs": 8},
+            {"location": "private", "calibration": "paper"},
+            {"scale": "private", "calibration": "paper"},
+            {"scale": "private", "scale_share": 1.0},
+            {"location": "median"},
+            {"scale": "auto"},
+        ],
+    )
+    def test_wishes_that_do_not_go_together(self, parameters, rng):
+        with pytest.raises(ParameterError):
+            DPPCA(2, **parameters).fit(rng.normal(size=(50, 4)))
+
+    def test_batches_have_no_private_centre_but_auto_is_fine(self, rng):
+        X = rng.normal(size=(200, 3))
+        for wish in ({"location": "private"}, {"scale": "private"}):
+            with pytest.raises(ParameterError, match="all rows at once"):
+                DPPCA(2, **wish).partial_fit(X)
+        assert DPPCA(2).partial_fit(X).finalize().mean_ is None
+
+    def test_failure_after_a_draw_tells_what_is_spent(self, rng, monkeypatch):
+        def fail(*_):
+            raise RuntimeError("broken")
+
+        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", fail)
+        with pytest.raises(RuntimeError) as caught:
+            DPPCA(2, epsilon=1.5).fit(rng.normal(size=(5000, 3)))
+        assert "epsilon = 1.5" in caught.value.__notes__[0]
