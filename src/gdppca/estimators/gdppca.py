@@ -206,7 +206,10 @@ class DPPCA(PrivatePCA):
                 coarse = _coarse_scale(X, settings, rng)
                 settings = settings.with_scale(coarse)
             if settings.seeks_centre:  # spends
-                found = private_spatial_median(settings.divided(X), settings.mu_left, rng)
+                cautious = settings.wanted_location == "auto"
+                found = private_spatial_median(
+                    settings.divided(X), settings.mu_left, rng, cautious=cautious
+                )
                 settings = settings.with_centre(found)
             if settings.scale_share is not None:  # paid for
                 refined = coarse.refined(X, settings.location, rng)

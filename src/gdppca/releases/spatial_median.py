@@ -27,9 +27,11 @@ from gdppca.randomness import Rng
 PURPOSE = "centre"
 
 _OCTAVES = 128  # distances from 2**-128 to 2**128 are told apart at the start
-_HISTOGRAM_SD = 0.08  # noise of a bin of the first histogram, as a share of the rows
+_HISTOGRAM_SD = (0.08, 0.10)  # noise of a bin of the first histogram, as a share of the rows
+_HISTOGRAM_SHARE = 0.02  # of the budget, where the noise may rise for it
 _DIRECTION_SD = {True: 0.6, False: 0.5}  # length of a look's noise, far and near
-_DISTANCE_SD = 0.12  # noise of a look's number
+_DISTANCE_SD = (0.12, 0.17)  # noise of a look's number
+_LOOK_SHARE = 0.04  # of the budget, where that noise may rise for it
 _NEAR = 0.35  # gradient below which a walk may end
 _LOOKS_NEAR = 2  # at least, before a walk ends: one may be small by chance
 _FAR = 0.7  # gradient above which rows are about equally far
@@ -38,7 +40,10 @@ _LARGEST_POLISH = 0.25
 _LONGEST_WALK = 0.4  # share of the budget
 _MOST_LOOKS = 100  # where each costs next to nothing
 _LEAST_SHARE = 0.002  # of the budget for a look, where less would do
-_USUAL_LOOKS = {True: 4, False: 4}  # from 20 standard deviations away: seen
+_USUAL_WALK = 0.33  # share of the budget that a walk may be expected to take
+_USUAL_DISTANCE = 40.0  # a walk is reckoned to shorten the distance by this factor
+_USUAL_NEAR = 3  # looks near home
+_PROBE = 0.17  # share that may be lost on a walk that is given up: a tenth more noise
 _NOISELESS_POLISHES = 200
 
 
@@ -50,22 +55,25 @@ class CentreBudget:
     far: float
     near: float
     polish: float
+    far_looks: float  # expected
     relative_error: float
 
     @property
     def share(self) -> float:
-        """What a walk from some tens of standard deviations away is expected to take."""
-        return (
-            self.first
-            + self.polish
-            + _USUAL_LOOKS[True] * self.far
-            + _USUAL_LOOKS[False] * (self.near)
-        )
+        """What a centre some tens of standard deviations away is expected to take."""
+        return self.first + self.rest(0, far=True) + self.polish
 
     @property
     def worthwhile(self) -> bool:
-        """Whether a walk of usual length fits easily into its limit."""
-        return self.first + 10 * self.near <= 1.1 * _LONGEST_WALK
+        """Whether a first look costs little, and a short walk fits into the limit."""
+        probe = self.first + self.far
+        return probe <= _PROBE and probe + _USUAL_NEAR * self.near <= _LONGEST_WALK
+
+    def rest(self, looks: int, *, far: bool) -> float:
+        """What the rest of a walk is expected to take after so many looks."""
+        if not far:
+            return self.near
+        return max(self.far_looks - looks, 1.0) * self.far + _USUAL_NEAR * self.near
 
 
 def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
@@ -83,21 +91,35 @@ def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
     CentreBudget
         Shares, and the expected error of each coordinate over the typical distance.
     """
+    if math.isinf(mu):
+        return CentreBudget(
+            first=0.0, far=0.0, near=0.0, polish=0.0, far_looks=1.0, relative_error=0.0
+        )
     room = (n_samples * mu) ** 2
     look = 8 / room  # squared sensitivity of a look, which has length √2
+    distance = look / _noise(look, _LOOK_SHARE, _DISTANCE_SD) ** 2
     near, far = (
-        max(look * max(n_features / _DIRECTION_SD[way] ** 2, 1 / _DISTANCE_SD**2), _LEAST_SHARE)
+        max(look * n_features / _DIRECTION_SD[way] ** 2, distance, _LEAST_SHARE)
         for way in (False, True)
     )
+    counts = 2 / room
     # A share s of the polish costs s/2 in noise and leaves a bias of order d/(room s).
     polish = min(_LARGEST_POLISH, (4 * n_features / room) ** (1 / 3))
+    # Noise of squared length η² leaves η²/(1 + η²) of the squared distance.
+    shortened = 0.5 * math.log1p(far / (look * n_features))
     return CentreBudget(
-        first=2 / room / _HISTOGRAM_SD**2,
+        first=counts / _noise(counts, _HISTOGRAM_SHARE, _HISTOGRAM_SD) ** 2,
         far=far,
         near=near,
         polish=polish,
+        far_looks=math.log(_USUAL_DISTANCE) / shortened,
         relative_error=2 / math.sqrt(room * polish),
     )
+
+
+def _noise(squared_sensitivity: float, share: float, limits: tuple[float, float]) -> float:
+    """Noise that costs the given share, within limits."""
+    return min(max(math.sqrt(squared_sensitivity / share), limits[0]), limits[1])
 
 
 def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> float:
@@ -127,7 +149,12 @@ class NoisyCentre:
 
 
 def private_spatial_median(
-    X: np.ndarray, mu: float, rng: Rng, *, longest_walk: float = _LONGEST_WALK
+    X: np.ndarray,
+    mu: float,
+    rng: Rng,
+    *,
+    longest_walk: float = _LONGEST_WALK,
+    cautious: bool = False,
 ) -> NoisyCentre:
     r"""Release a spatial median, from a start at the origin.
 
@@ -142,6 +169,8 @@ def private_spatial_median(
         Source of bits.
     longest_walk : float
         Share of μ² after which the walk gives up.
+    cautious : bool, default False
+        Give up after the first look where the rest of the walk is not expected to fit.
 
     Returns
     -------
@@ -169,8 +198,10 @@ def private_spatial_median(
     """
     walk = _Walk(X, mu, rng)
     walk.measure_distance()
-    for _ in range(_MOST_LOOKS):
+    for looks in range(_MOST_LOOKS):
         if walk.arrived or walk.spent + walk.next_share > longest_walk:
+            break
+        if cautious and looks == 1 and walk.spent + walk.expected(looks) > _USUAL_WALK:
             break
         walk.step()
     if not walk.arrived:
@@ -201,6 +232,10 @@ class _Walk:
     @property
     def next_share(self) -> float:
         return self._budget.far if self._far else self._budget.near
+
+    def expected(self, looks: int) -> float:
+        """Share that the rest of the walk is expected to take."""
+        return self._budget.rest(looks, far=self._far)
 
     def result(self) -> NoisyCentre:
         events: tuple[Event, ...] = tuple(

@@ -64,11 +64,20 @@ def test_walk_stays_within_its_limit():
 
 
 def test_budget_follows_from_public_numbers():
-    few, many = centre_budget(500, 10, MU), centre_budget(2000, 10, MU)
+    few, many = centre_budget(400, 10, MU), centre_budget(2000, 10, MU)
     assert not few.worthwhile
     assert many.worthwhile
     assert many.share < few.share
     assert many.relative_error < few.relative_error
+
+
+def test_cautious_walk_gives_up_early_where_home_is_too_far():
+    X, _ = offset("gaussian", 600, 10, 0, 20.0)
+    found = private_spatial_median(X, MU, seeded_rng(0), cautious=True)
+    assert not found.arrived
+    assert gdp_mu(found.events) ** 2 <= 0.17 * MU**2
+    X, _ = offset("gaussian", 600, 10, 0, 0.0)
+    assert private_spatial_median(X, MU, seeded_rng(0), cautious=True).arrived
 
 
 class Recorder:
