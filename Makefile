@@ -6,12 +6,13 @@ STAMP := $(VENV)/.installed
 # One thread per BLAS call: the test workers share the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help setup demo test test-slow check bench docs clean
+.PHONY: help setup browser demo test test-slow check bench docs clean
 
 help:
 	@echo "make demo       private principal components of a public table, with a plot"
 	@echo "make test       tests, below 10 minutes"
 	@echo "make test-slow  statistical tests and audits"
+	@echo "make browser    Chromium for the tests of the report, where it is missing"
 	@echo "make check      linters, types, doors between rooms"
 	@echo "make bench      speed against numpy and scikit-learn"
 	@echo "make docs       documentation in docs/_build/html"
@@ -28,6 +29,13 @@ $(STAMP): pyproject.toml
 
 demo: setup
 	$(BIN)/gdppca demo
+
+# Debian's package; elsewhere the tests of the report take any chromium on the path, or skip.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium fonts-liberation; } || \
+	  { echo "Install chromium by your system's own means."; exit 1; }
 
 test: setup
 	$(QUIET_BLAS) $(BIN)/python -m pytest -n auto --dist worksteal

@@ -24,6 +24,7 @@ from gdppca._version import __version__
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.kernels import PairSum, kendall_tau
 from gdppca.linalg import sin_theta
+from gdppca.planning import Plan, plan
 from gdppca.privacy import Guarantee
 from gdppca.releases import Release
 
@@ -40,6 +41,7 @@ __all__ = [
     "NotAvailableError",
     "PairSum",
     "ParameterError",
+    "Plan",
     "PrivacyWarning",
     "Release",
     "ReleaseError",
@@ -49,6 +51,7 @@ __all__ = [
     "datasets",
     "kendall_tau",
     "kernels",
+    "plan",
     "privacy",
     "releases",
     "signs",

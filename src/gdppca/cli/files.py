@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from gdppca._errors import ParameterError
@@ -12,10 +13,10 @@ from gdppca.releases import Release, write_whole
 
 
 def require_writable(
-    path: Path, *, force: bool, never: Path, endings: tuple[str, ...] | None = None
+    path: Path, *, force: bool, never: Sequence[Path], endings: tuple[str, ...] | None = None
 ) -> None:
-    """Refuse a path that could not be written later, and always the data themselves."""
-    if path.resolve() == never.resolve():
+    """Refuse a path that could not be written later, and always a file that is read."""
+    if path.resolve() in [source.resolve() for source in never]:
         raise ParameterError(f"'{path}' is the data file; it would be overwritten.")
     if endings is not None and path.suffix.lower() not in endings:
         raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")

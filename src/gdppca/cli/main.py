@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gdppca._version import __version__
-from gdppca.cli.show import console, friendly, late_progress, summary
+from gdppca.cli.show import console, friendly, summary
 
 app = typer.Typer(
     help="Robust and differentially private principal component analysis.",
@@ -36,19 +35,24 @@ def main(
     """Robust and differentially private principal component analysis."""
 
 
-def _components(text: str) -> int | str:
+def _number_or_word(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _pairs(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
-
-
-def _radius(text: str | None) -> float | str | None:
+def _decimal_or_word(text: str | None) -> float | str | None:
     if text is None:
         return None
     try:
         return float(text)
+    except ValueError:
+        return text
+
+
+def _numbers_or_word(text: str) -> list[float] | str | None:
+    if text == "none":
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
     except ValueError:
         return text
 
@@ -67,7 +71,7 @@ def fit(
     components: Annotated[
         str, typer.Option(help="Number of directions, or 'auto': those above the noise.")
     ] = "2",
-    epsilon: Annotated[float, typer.Option(help="Privacy ε.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(help="Privacy ε of everything together.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Privacy δ, far below 1 over the rows.")] = 1e-6,
     columns: Annotated[
         list[str] | None,
@@ -75,6 +79,16 @@ def fit(
             help="Columns to use, separated by commas; all if left out. Quote a name with a comma."
         ),
     ] = None,
+    location: Annotated[
+        str,
+        typer.Option(
+            help="Centre: 'auto', 'private', 'none' (compare pairs) or public numbers with commas."
+        ),
+    ] = "auto",
+    scale: Annotated[
+        str,
+        typer.Option(help="Column scales: 'none', 'private' or public numbers with commas."),
+    ] = "none",
     sign: Annotated[
         str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")
     ] = "spherical",
@@ -89,9 +103,22 @@ def fit(
     calibration: Annotated[
         str, typer.Option(help="'tight', or 'paper' for the larger noise that the paper states.")
     ] = "tight",
+    variances: Annotated[
+        float, typer.Option(help="Share of ε for the components' variances; 0: none.")
+    ] = 0.0,
+    score_map: Annotated[
+        float, typer.Option(help="Share of ε for a private map of the scores; 0: none.")
+    ] = 0.0,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Also draw spectrum and loadings: a .png, .svg or .pdf file."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report for people: an .html file.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Known seed: a simulation that protects nobody.")
@@ -104,38 +131,131 @@ def fit(
     Every run draws new noise and spends its own (ε, δ): run it once.
     """
     with friendly():
-        from gdppca.cli.files import drawn, require_writable
-        from gdppca.engines.files import read_table
+        from gdppca.cli.fit import Wish, run
         from gdppca.estimators import DPPCA
 
-        # Nothing may fail after the budget is spent that could have failed before.
-        require_writable(output, force=force, never=data)
-        if plot is not None:
-            require_writable(plot, force=force, never=data, endings=(".png", ".svg", ".pdf"))
         pca = DPPCA(
-            n_components=_components(components),
+            n_components=_number_or_word(components),
             epsilon=epsilon,
             delta=delta,
             sign=sign,
-            radius=_radius(radius),
+            radius=_decimal_or_word(radius),
             quantile=quantile,
-            pairs=_pairs(pairs),
+            pairs=_number_or_word(pairs),
             calibration=calibration,
+            location=_numbers_or_word(location),
+            scale=_numbers_or_word(scale),
             random_state=seed,
         )
-        table = read_table(data, _columns(columns))
-        with late_progress("comparing rows") as progress:
-            release = pca._fit(table, progress).release_
-        release.save(output)
-        if plot is not None:
-            drawn(release, plot)
-        if as_json:
-            typer.echo(json.dumps({"file": str(output), **release.to_dict()}))
-        else:
-            console.print(summary(release))
-            console.print(f"Release: {output}", soft_wrap=True, markup=False)
-            if plot is not None:
-                console.print(f"Plot:    {plot}", soft_wrap=True, markup=False)
+        wish = Wish(
+            data=data,
+            columns=_columns(columns),
+            variances=variances,
+            score_map=score_map,
+            groups=groups,
+            output=output,
+            plot=plot,
+            report=report,
+        )
+        run(pca, wish, force=force, as_json=as_json)
+
+
+@app.command()
+def plan(
+    rows: Annotated[int, typer.Option(help="Number of rows.")],
+    columns: Annotated[int, typer.Option(help="Number of columns.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy ε.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy δ.")] = 1e-6,
+    spectrum: Annotated[
+        str | None,
+        typer.Option(help="Expected variances: 'spiked:10,5' (the rest 1) or a release file."),
+    ] = None,
+    components: Annotated[int, typer.Option(help="Number of directions.")] = 2,
+    location: Annotated[str, typer.Option(help="'auto', 'private', 'public' or 'none'.")] = "auto",
+    target: Annotated[
+        float | None, typer.Option(help="Error that is wanted: what ε or how many rows give it?")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw error against ε: a .png, .svg or .pdf file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Tell the accuracy before any budget is spent, from public numbers alone."""
+    with friendly():
+        from gdppca.cli.planning import show_plan
+
+        show_plan(
+            rows,
+            columns,
+            epsilon=epsilon,
+            delta=delta,
+            spectrum=spectrum,
+            components=components,
+            location=location,
+            target=target,
+            plot=plot,
+            as_json=as_json,
+        )
+
+
+@app.command()
+def merge(
+    releases: Annotated[list[Path], typer.Argument(help="Release files of disjoint groups.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Release file to write.")],
+    components: Annotated[
+        int | None, typer.Option(help="Number of directions; the fewest of the parts if left out.")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Overwrite a file that exists.")] = False,
+) -> None:
+    """Merge releases of different people into one; nothing is spent.
+
+    Nobody may be in two of the groups: then their guarantees would add up.
+    """
+    with friendly():
+        from gdppca.cli.files import require_writable
+        from gdppca.releases import Release
+
+        require_writable(output, force=force, never=releases)
+        merged = Release.merge([Release.load(path) for path in releases], components)
+        merged.save(output)
+        console.print(summary(merged))
+        console.print(f"Release: {output}", soft_wrap=True, markup=False)
+
+
+@app.command()
+def report(
+    release: Annotated[Path, typer.Argument(help="Release file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path(
+        "report.html"
+    ),
+    name: Annotated[str | None, typer.Option(help="Name of what is published.")] = None,
+    curator: Annotated[list[str] | None, typer.Option(help="Who publishes it.")] = None,
+    region: Annotated[str | None, typer.Option(help="Where the people live.")] = None,
+    use: Annotated[str | None, typer.Option(help="What the release is for.")] = None,
+    date: Annotated[str | None, typer.Option(help="Day of publication, as 2025-12-31.")] = None,
+    sector: Annotated[str | None, typer.Option(help="Such as Healthcare.")] = None,
+    author: Annotated[list[str] | None, typer.Option(help="Who wrote the record.")] = None,
+    force: Annotated[bool, typer.Option(help="Overwrite a file that exists.")] = False,
+) -> None:
+    """Write a page about a release that people can read, print and forward."""
+    with friendly():
+        from gdppca.cli.files import require_writable
+        from gdppca.releases import Release
+        from gdppca.report import Owner, write_report
+
+        said: dict[str, Any] = {
+            "name": name,
+            "curators": tuple(curator or ()) or None,
+            "region": region,
+            "intended_use": use,
+            "publication_date": date,
+            "sector": sector,
+            "authors": tuple(author or ()) or None,
+        }
+        owner = Owner(**{key: value for key, value in said.items() if value is not None})
+        require_writable(output, force=force, never=[release], endings=(".html", ".htm"))
+        write_report(Release.load(release), output, owner)
+        console.print(f"Report: {output}", soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -40,6 +40,8 @@ def friendly() -> Iterator[None]:
             yield
         except GdppcaError as error:
             errors.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
+            for note in getattr(error, "__notes__", ()):  # what was spent before
+                errors.print(escape(note), soft_wrap=True)
             raise typer.Exit(2) from None
         except OSError as error:
             named = f" '{error.filename}'" if error.filename else ""
@@ -88,10 +90,22 @@ def _how(release: Release) -> str:
         return f"{release.method}, "
     cut_offs = ", ".join(f"{k} {v:.4g}" for k, v in release.sign["parameters"].items())
     sign = release.sign["name"] + (f" ({cut_offs})" if cut_offs else "")
-    pairs = release.scheme["name"]
-    if "size" in release.scheme:
-        pairs += f" of {release.scheme['size']}"
-    return f"sign {sign}, pairs {pairs}, "
+    return f"sign {sign}, {_compared(release)}, "
+
+
+def _compared(release: Release) -> str:
+    """What rows were compared with, in words."""
+    scheme = release.scheme or {}
+    match scheme["name"]:
+        case "one-sample":
+            drawn = {event.purpose for event in release.guarantee.events}
+            return f"around a {'private' if 'centre' in drawn else 'public'} centre"
+        case "merged":
+            return f"merged from {scheme['groups']} groups"
+        case "blocks":
+            return f"pairs in blocks of {scheme['size']}"
+        case name:
+            return f"pairs {name}"
 
 
 def _directions(release: Release) -> Table | str:
@@ -100,7 +114,7 @@ def _directions(release: Release) -> Table | str:
     if release.scatter is None:
         return "The method released directions only."
     values = eigen_descending(release.scatter)[0]
-    _, edge = noise_band(values, release.noise_sd, release.n_samples)
+    _, edge = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")
     table.add_column("eigenvalue", justify="right")

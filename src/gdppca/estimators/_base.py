@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +15,9 @@ from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.engines.frames import Matrix, as_matrix
 from gdppca.releases import Release
+from gdppca.releases.spectrum import release_intervals
 from gdppca.theory import (
+    LoadingIntervals,
     denoised_eigenvalues,
     noise_edge,
     spherical_eigenvalues_inverse,
@@ -52,6 +56,19 @@ def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
             PrivacyWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+@contextmanager
+def telling_of_a_spend(epsilon: float, delta: float) -> Iterator[None]:
+    """Say with any error that noise may have been drawn: what is drawn cannot be undone."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(
+            f"Count (epsilon = {epsilon:g}, delta = {delta:g}) as spent: some noise may have been "
+            "drawn before this happened."
+        )
+        raise
 
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -113,6 +130,28 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.eigenvalues_, self.noise_sd_, self.n_samples_, self.release_.centre_bias
         )
         return spherical_eigenvalues_inverse(phi)[: self.n_components_]
+
+    def loading_intervals(self, level: float = 0.9, *, sampling: bool = False) -> LoadingIntervals:
+        """Intervals for the loadings and expected angles of the directions, at no budget.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            How often an interval holds the loading that the same statistic has without noise.
+        sampling : bool, default False
+            Whether to allow for the sampling of the rows too (spherical sign only).
+
+        Returns
+        -------
+        LoadingIntervals
+            Lower and upper ends of shape (m, d), expected sines of angles, and what they cover.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the released matrix under its known noise.
+        """
+        check_is_fitted(self, "release_")
+        return release_intervals(self.release_, level, sampling=sampling)
 
     @property
     def _n_features_out(self) -> int:

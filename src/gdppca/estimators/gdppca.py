@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -22,9 +20,11 @@ from gdppca.estimators._base import (
     PrivatePCA,
     check_components,
     check_rows,
+    telling_of_a_spend,
     warn_of_large_delta,
 )
 from gdppca.estimators._settings import Settings, Stream
+from gdppca.estimators.whole import whole_release
 from gdppca.kernels import (
     Blocks,
     OneSample,
@@ -193,6 +193,62 @@ class DPPCA(PrivatePCA):
         """
         return self._fit(X)
 
+    def fit_release(
+        self,
+        X: Any,
+        *,
+        variances: float = 0.0,
+        score_map: float = 0.0,
+        bins: Any = "auto",
+        groups: Any = None,
+        categories: Any = None,
+        progress: Progress = silent,
+    ) -> Release:
+        """Fit, and release variances and a score map from the same rows under the same (ε, δ).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            As for `fit`.
+        variances : float, default 0
+            Share of the budget for the variances of the components; 0 releases none.
+        score_map : float, default 0
+            Share of the budget for a private map of the scores; 0 releases none.
+        bins : "auto", int or (int, int), default "auto"
+            Bins of the map along each axis.
+        groups : None or sequence of labels, default None
+            Public labels of the rows, for a map by group.
+        categories : None or sequence, default None
+            The labels that there can be, declared without looking at the data.
+        progress : callable, optional
+            Called with the number of tasks done and in all.
+
+        Returns
+        -------
+        Release
+            Everything together, also as ``release_``; its guarantee is (ε, δ).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gdppca import DPPCA
+        >>> X = np.random.default_rng(0).normal(size=(5000, 5)) * [9, 3, 1, 1, 1] + 50
+        >>> pca = DPPCA(n_components=2, epsilon=1.0, delta=1e-6)
+        >>> release = pca.fit_release(X, variances=0.1, score_map=0.2)
+        >>> print(release.guarantee)
+        (epsilon = 1, delta = 1e-06)-differential privacy, replace-one neighbours
+        >>> release.score_map.counts.ndim, release.variances.shape
+        (3, (2,))
+        """
+        return whole_release(
+            self,
+            X,
+            variance_share=variances,
+            map_share=score_map,
+            map_wish={"bins": bins, "groups": groups, "categories": categories},
+            progress=progress,
+        )
+
     def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
         """Fit within (ε, δ) less what is reserved for releases to come."""
         self._forget()
@@ -201,7 +257,7 @@ class DPPCA(PrivatePCA):
         _ = settings.noise  # too much reserved is refused here
         _warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
-        with _telling_of_a_spend(settings):
+        with telling_of_a_spend(settings.epsilon, settings.delta):
             if settings.scale_share is not None:  # spends
                 coarse = _coarse_scale(X, settings, rng)
                 settings = settings.with_scale(coarse)
@@ -505,19 +561,6 @@ def _pairs_of(scheme: dict[str, Any]) -> int | str:
     if scheme["name"] in ("one-sample", "merged"):
         return "auto"
     return scheme.get("size", scheme["name"])
-
-
-@contextmanager
-def _telling_of_a_spend(settings: Settings) -> Iterator[None]:
-    """Say with any error that noise may have been drawn: what is drawn cannot be undone."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(
-            f"Count (epsilon = {settings.epsilon:g}, delta = {settings.delta:g}) as spent: some "
-            "noise may have been drawn before this happened."
-        )
-        raise
 
 
 def _coarse_scale(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyScale:

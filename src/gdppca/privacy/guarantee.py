@@ -145,6 +145,12 @@ class Guarantee:
             f"{self.neighbors} neighbours{hedge}"
         )
 
+    def _repr_html_(self) -> str:
+        """The promise in plain words, for notebooks."""
+        from gdppca.privacy.words import as_card
+
+        return as_card(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain form; infinite numbers are written as the word "infinity"."""
         return {

@@ -1,17 +1,26 @@
 """The only room where data meets noise, and what leaves it."""
 
 from gdppca.releases.location import private_winsorized_mean
+from gdppca.releases.merge import merge_releases
 from gdppca.releases.quantile import private_quantile
 from gdppca.releases.release import Release, write_whole
 from gdppca.releases.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
+from gdppca.releases.score_map import ScoreMap, score_map
+from gdppca.releases.spectrum import NoisyVariances, private_variances, release_intervals
 
 __all__ = [
     "NoisyScatter",
+    "NoisyVariances",
     "Release",
     "ScatterNoise",
+    "ScoreMap",
+    "merge_releases",
     "private_quantile",
     "private_scatter",
+    "private_variances",
     "private_winsorized_mean",
+    "release_intervals",
     "scatter_noise",
+    "score_map",
     "write_whole",
 ]

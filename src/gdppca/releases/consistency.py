@@ -15,6 +15,8 @@ from gdppca.privacy import GaussianEvent, NonPrivateEvent
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description
 
+_ONE_GROUP = "merged groups only"
+
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
 
@@ -30,7 +32,10 @@ def check_consistency(release: Release) -> None:
     if release.scale is not None and not (release.scale > 0).all():
         raise ReleaseError("The release's scales must be > 0.")
     _check_bound(release)
-    _check_noise(release)
+    if release.scheme["name"] == "merged":
+        _check_merged(release)
+    else:
+        _check_noise(release)
     _check_components(release)
 
 
@@ -72,6 +77,19 @@ def _check_noise(release: Release) -> None:
         raise ReleaseError(
             "The release's `noise_sd` does not follow from its events, sign and shape. It was "
             "edited, or made by an incompatible version."
+        )
+
+
+def _check_merged(release: Release) -> None:
+    """A merged release has several matrices' noise; what it must have whatever they were."""
+    assert release.scheme is not None
+    exact = any(isinstance(event, NonPrivateEvent) for event in release.guarantee.events)
+    disjoint = any(_ONE_GROUP in line for line in release.guarantee.assumptions)
+    enough = release.n_samples >= 2 * release.scheme["groups"]
+    if not disjoint or not enough or (release.noise_sd == 0 and not exact):
+        raise ReleaseError(
+            "The merged release's noise, rows or assumptions contradict its groups. It was edited, "
+            "or made by an incompatible version."
         )
 
 

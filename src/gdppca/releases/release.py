@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +22,10 @@ from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
 from gdppca.releases.score_map import ScoreMap
+from gdppca.releases.spatial_median import centre_bias
+
+if TYPE_CHECKING:
+    from gdppca.releases.spectrum import NoisyVariances
 
 _FORMAT = "gdppca-release"
 _VERSION = 2
@@ -54,14 +60,14 @@ class Release:
         Centre and column scales that were used.
     guarantee : Guarantee
         The promise about everything here together.
+    method : str
+        Name of the estimator.
     variances : array of shape (m,) or None
         Private variances of the scores on the components.
     score_map : ScoreMap or None
         Private histogram of the scores on two components.
     plan : dict or None
         What was expected before the spend, from public numbers.
-    method : str
-        Name of the estimator.
     library_version : str
         Version of this package.
 
@@ -104,11 +110,24 @@ class Release:
                 frozen.setflags(write=False)
                 object.__setattr__(self, name, frozen)
 
+    @property
+    def centre_bias(self) -> float:
+        """What the error of a private centre may add to an eigenvalue; zero without one."""
+        if self.location is None:
+            return 0.0
+        return centre_bias(self.guarantee.events, self.n_samples, self.n_features)
+
     def __repr__(self) -> str:
         return (
             f"Release({self.method}, {len(self.components)} components of {self.n_features} "
             f"columns from {self.n_samples} rows; {self.guarantee})"
         )
+
+    def _repr_html_(self) -> str:
+        """Promise and largest loadings, for notebooks."""
+        from gdppca.releases.notebook import as_card
+
+        return as_card(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, checksum included."""
@@ -160,9 +179,33 @@ class Release:
             plan=plain["plan"],
             library_version=plain["library_version"],
         )
+        if release.score_map is not None:
+            _check_score_map(release.score_map, len(release.components))
+            _check_included(release.score_map.guarantee, release.guarantee)
         if release.method == "DPPCA":
             check_consistency(release)
         return release
+
+    def with_score_map(self, score_map: ScoreMap) -> Release:
+        """The same release with a map of its scores; their guarantees are added."""
+        _check_score_map(score_map, len(self.components))
+        return replace(self, score_map=score_map, guarantee=self.guarantee + score_map.guarantee)
+
+    def with_variances(self, found: NoisyVariances) -> Release:
+        """The same release with variances of its components; their guarantees are added."""
+        if len(found.variances) != len(self.components):
+            raise ReleaseError("The variances are not those of this release's components.")
+        return replace(self, variances=found.variances, guarantee=self.guarantee + found.guarantee)
+
+    @classmethod
+    def merge(cls, releases: Sequence[Release], n_components: int | None = None) -> Release:
+        """Merge releases of disjoint groups of people into one; nothing is spent.
+
+        See `gdppca.releases.merge_releases`.
+        """
+        from gdppca.releases.merge import merge_releases
+
+        return merge_releases(releases, n_components)
 
     def save(self, path: str | Path) -> None:
         """Write JSON, whole or not at all."""
@@ -173,6 +216,18 @@ class Release:
     def load(cls, path: str | Path) -> Release:
         """Read a file that `save` wrote."""
         return cls.from_dict(_read_json(Path(path)))
+
+
+def _check_score_map(score_map: ScoreMap, m: int) -> None:
+    if max(score_map.axes) >= m:
+        raise ReleaseError("The score map shows components that the release does not hold.")
+
+
+def _check_included(part: Guarantee, whole: Guarantee) -> None:
+    """The promise about everything must count what a part of it drew."""
+    missing = Counter(part.events) - Counter(whole.events)
+    if missing or (part.seeded and not whole.seeded):
+        raise ReleaseError("The release's guarantee leaves out what its score map spent.")
 
 
 def _listed(array: np.ndarray | None) -> list[Any] | None:

@@ -37,7 +37,7 @@ _LOOKS_NEAR = 2  # at least, before a walk ends: one may be small by chance
 _FAR = 0.7  # gradient above which rows are about equally far
 _STEADY = 1.3  # a walk ends once the typical distance changes by less than this factor
 _LARGEST_POLISH = 0.25
-_LONGEST_WALK = 0.4  # share of the budget
+LONGEST_WALK = 0.4  # share of the budget
 _MOST_LOOKS = 100  # where each costs next to nothing
 _LEAST_SHARE = 0.002  # of the budget for a look, where less would do
 _USUAL_WALK = 0.33  # share of the budget that a walk may be expected to take
@@ -67,7 +67,7 @@ class CentreBudget:
     def worthwhile(self) -> bool:
         """Whether a first look costs little, and a short walk fits into the limit."""
         probe = self.first + self.far
-        return probe <= _PROBE and probe + _USUAL_NEAR * self.near <= _LONGEST_WALK
+        return probe <= _PROBE and probe + _USUAL_NEAR * self.near <= LONGEST_WALK
 
     def rest(self, looks: int, *, far: bool) -> float:
         """What the rest of a walk is expected to take after so many looks."""
@@ -153,7 +153,7 @@ def private_spatial_median(
     mu: float,
     rng: Rng,
     *,
-    longest_walk: float = _LONGEST_WALK,
+    longest_walk: float = LONGEST_WALK,
     cautious: bool = False,
 ) -> NoisyCentre:
     r"""Release a spatial median, from a start at the origin.
@@ -197,6 +197,8 @@ def private_spatial_median(
     array([ 5.e+03, -3.e+00,  0.e+00])
     """
     walk = _Walk(X, mu, rng)
+    if centre_budget(len(X), X.shape[1], mu).first > longest_walk:
+        return walk.result()  # nothing drawn
     walk.measure_distance()
     for looks in range(_MOST_LOOKS):
         if walk.arrived or walk.spent + walk.next_share > longest_walk:
@@ -241,9 +243,11 @@ class _Walk:
         events: tuple[Event, ...] = tuple(
             GaussianEvent(purpose=PURPOSE, noise_multiplier=m) for m in self._multipliers
         )
+        if math.isinf(self._mu):
+            events = (NonPrivateEvent(purpose=PURPOSE),)
         return NoisyCentre(
             center=self.center,
-            events=events or (NonPrivateEvent(purpose=PURPOSE),),
+            events=events,
             arrived=self.arrived,
         )
 

@@ -23,6 +23,7 @@ from gdppca.theory.noise_floor import (
     noise_edge,
 )
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
+from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
 from gdppca.theory.winsor import (
     pair_radius_quantile,
     pair_radius_survival,
@@ -31,6 +32,7 @@ from gdppca.theory.winsor import (
 
 __all__ = [
     "CorruptionBound",
+    "LoadingIntervals",
     "analyze_gauss_bound",
     "breakdown_bound",
     "classical_noise_sd",
@@ -41,6 +43,7 @@ __all__ = [
     "effective_rank",
     "error_bound",
     "flip_shift",
+    "loading_intervals",
     "noise_band",
     "noise_edge",
     "pair_radius_quantile",

@@ -544,6 +544,15 @@ class TestCentreAndScale:
     def test_few_rows_are_compared_in_pairs(self, rng):
         assert DPPCA(2).fit(rng.normal(size=(60, 4))).mean_ is None
 
+    @pytest.mark.parametrize("n", [2, 3, 10, 50, 100, 300])
+    @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0])
+    @pytest.mark.filterwarnings("ignore")
+    def test_any_number_of_rows_has_a_private_centre_or_pairs(self, n, epsilon, rng):
+        X = rng.normal(size=(n, 5))
+        wishes = {"location": "private", "scale": "private"}
+        pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0).fit(X)
+        assert pca.guarantee_.nominal_epsilon <= epsilon
+
     @pytest.mark.parametrize("asked", [{"pairs": 8}, {"calibration": "paper"}, {"location": None}])
     def test_asking_for_pairs_gets_pairs(self, asked, rng):
         with warnings.catch_warnings():
@@ -596,3 +605,67 @@ class TestCentreAndScale:
         with pytest.raises(RuntimeError) as caught:
             DPPCA(2, epsilon=1.5).fit(rng.normal(size=(5000, 3)))
         assert "epsilon = 1.5" in caught.value.__notes__[0]
+
+
+class TestOneBudget:
+    """Directions, variances and score map together spend what was asked for, exactly."""
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {},
+            {"location": None},
+            {"location": np.zeros(4)},
+            {"scale": "private"},
+            {"sign": "winsor", "radius": "quantile", "scale": "private"},
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore")
+    def test_whole_release_spends_the_budget(self, parameters, rng, tmp_path):
+        X = rng.normal(size=(3000, 4)) * [9, 3, 1, 1]
+        pca = DPPCA(2, epsilon=0.8, delta=1e-6, **parameters)
+        release = pca.fit_release(X, variances=0.15, score_map=0.3)
+        assert release is pca.release_
+        assert release.guarantee.epsilon <= 0.8
+        assert release.guarantee.epsilon == pytest.approx(0.8, rel=1e-6)
+        assert release.variances.shape == (2,)
+        release.save(tmp_path / "r.json")
+        assert Release.load(tmp_path / "r.json").guarantee == release.guarantee
+
+    @pytest.mark.parametrize(
+        ("wish", "words"),
+        [
+            ({"variances": 0.5, "score_map": 0.5}, "less than 1"),
+            ({"variances": -0.1}, "share of the variances"),
+            ({"score_map": 0.3, "bins": 2000}, "bins"),
+            ({"score_map": 0.3, "groups": ["a"] * 300}, "categories"),
+            ({"groups": ["a"] * 300, "categories": ["a", "b"]}, "share"),
+        ],
+    )
+    def test_bad_wish_spends_nothing(self, wish, words, rng, monkeypatch):
+        def spend(*_):
+            raise AssertionError("noise was drawn")
+
+        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", spend)
+        with pytest.raises(ParameterError, match=words):
+            DPPCA(2).fit_release(rng.normal(size=(300, 4)), **wish)
+
+    @pytest.mark.parametrize("m", [1, "auto"])
+    def test_map_needs_two_components(self, m, rng):
+        with pytest.raises(ParameterError, match="two components"):
+            DPPCA(m).fit_release(rng.normal(size=(300, 4)), score_map=0.2)
+
+    def test_failed_map_tells_what_is_spent(self, rng, monkeypatch):
+        def fail(*_, **__):
+            raise RuntimeError("broken")
+
+        monkeypatch.setattr("gdppca.estimators.whole.score_map", fail)
+        with pytest.raises(RuntimeError) as caught:
+            DPPCA(2, epsilon=1.5).fit_release(rng.normal(size=(3000, 4)), score_map=0.2)
+        assert "epsilon = 1.5" in caught.value.__notes__[0]
+
+    def test_intervals_hold_the_components(self, rng):
+        pca = DPPCA(2, epsilon=2.0).fit(rng.normal(size=(5000, 4)) * [9, 3, 1, 1])
+        known = pca.loading_intervals(0.9)
+        assert (known.lower <= pca.components_).all()
+        assert (pca.components_ <= known.upper).all()

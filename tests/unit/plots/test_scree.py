@@ -29,6 +29,24 @@ def test_release_without_components_has_a_spectrum_only():
     assert len(release_figure(release("auto")).axes) == 1
 
 
+def test_intervals_are_drawn_and_named():
+    X = np.random.default_rng(0).normal(size=(2000, 4)) * [5, 3, 1, 1]
+    axes = release_figure(DPPCA(2, random_state=0).fit(X).release_, level=0.9).axes[1]
+    assert "90% intervals" in axes.get_title()
+    assert "privacy noise" in axes.get_title()
+    spans = [segment for bars in axes.collections for segment in bars.get_segments()]
+    assert len(spans) == 8  # one per loading
+    bare = release_figure(DPPCA(2, random_state=0).fit(X).release_).axes[1]
+    assert not bare.collections
+
+
+def test_loadings_that_the_noise_hides_have_no_interval():
+    axes = release_figure(release(2), level=0.9).axes[1]
+    assert not axes.collections
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert all("not above the noise" in label for label in labels)
+
+
 def test_one_column_can_be_drawn():
     release_figure(release(1, d=1)).savefig(io.BytesIO())
 

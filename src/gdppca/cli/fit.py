@@ -1,0 +1,116 @@
+"""What `gdppca fit` does: read, check, spend, write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from gdppca._errors import ParameterError
+from gdppca.cli.files import drawn, require_writable
+from gdppca.cli.show import console, late_progress, summary
+from gdppca.engines.files import read_table
+from gdppca.estimators import DPPCA
+from gdppca.releases import Release
+from gdppca.report import require_extras, write_report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What to read, what to release beside the directions, and what to write."""
+
+    data: Path
+    columns: list[str] | None
+    variances: float
+    score_map: float
+    groups: str | None
+    output: Path
+    plot: Path | None
+    report: Path | None
+
+
+def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
+    """Fit, save, draw, report and print."""
+    _require_writable(wish, force=force)
+    table, labels, categories = _read(wish)
+    with late_progress("comparing rows") as progress:
+        release = pca.fit_release(
+            table,
+            variances=wish.variances,
+            score_map=wish.score_map,
+            groups=labels,
+            categories=categories,
+            progress=progress,
+        )
+    release.save(wish.output)
+    if wish.plot is not None:
+        drawn(release, wish.plot)
+    if wish.report is not None:
+        write_report(release, wish.report)
+    if as_json:
+        typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
+    else:
+        _tell(release, wish)
+
+
+def _require_writable(wish: Wish, *, force: bool) -> None:
+    """Nothing may fail after the budget is spent that could have failed before."""
+    require_writable(wish.output, force=force, never=[wish.data])
+    taken = [wish.data, wish.output]
+    if wish.plot is not None:
+        endings = (".png", ".svg", ".pdf")
+        require_writable(wish.plot, force=force, never=taken, endings=endings)
+        taken.append(wish.plot)
+    if wish.report is not None:
+        require_writable(wish.report, force=force, never=taken, endings=(".html", ".htm"))
+        require_extras()
+
+
+def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
+    """The table, and labels and categories of the groups where a map by group is wanted."""
+    if wish.groups is None:
+        return read_table(wish.data, wish.columns), None, None
+    column, categories = _group_wish(wish.groups)
+    if not wish.score_map:
+        raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
+    whole = read_table(wish.data, None)
+    if column not in whole.column_names:
+        raise ParameterError(f"'{wish.data}' has no column '{column}' for the groups.")
+    others = [name for name in whole.column_names if name != column]
+    names = wish.columns or others
+    if column in names:
+        raise ParameterError(f"'{column}' cannot be a group and a column of the analysis.")
+    missing = [name for name in names if name not in others]
+    if missing:
+        raise ParameterError(f"'{wish.data}' has no column '{missing[0]}'.")
+    labels = whole.column(column).cast("string").to_pylist()
+    return whole.select(names), labels, categories
+
+
+def _group_wish(text: str) -> tuple[str, list[str]]:
+    column, _, listed = text.partition("=")
+    categories = [part.strip() for part in listed.split(",") if part.strip()]
+    if not column or len(categories) < 2:
+        raise ParameterError(
+            "`--groups` must name a column and at least two categories, as sex=female,male. "
+            "Categories are public: they are not looked up in the data."
+        )
+    return column.strip(), categories
+
+
+def _tell(release: Release, wish: Wish) -> None:
+    console.print(summary(release))
+    for what, path in _files(wish):
+        console.print(f"{what + ':':8} {path}", soft_wrap=True, markup=False)
+
+
+def _files(wish: Wish) -> Iterator[tuple[str, Path]]:
+    yield "Release", wish.output
+    if wish.plot is not None:
+        yield "Plot", wish.plot
+    if wish.report is not None:
+        yield "Report", wish.report

@@ -1,0 +1,168 @@
+"""How `gdppca plan` speaks."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Group
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+
+from gdppca._errors import ParameterError
+from gdppca.cli.show import console
+from gdppca.planning import Plan, plan
+from gdppca.plots.curve import plan_figure
+from gdppca.releases import write_whole
+
+_LADDER = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+_BAR = 40  # characters for an error of one
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_RANKS = ("1st", "2nd", "3rd")  # components shown one by one
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def show_plan(
+    rows: int,
+    columns: int,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    spectrum: str | None = None,
+    components: int = 2,
+    location: str = "auto",
+    target: float | None = None,
+    plot: Path | None = None,
+    as_json: bool = False,
+) -> None:
+    """Tell what accuracy a budget will buy, as a person reads it or as JSON; no file of rows."""
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise ParameterError(f"'{plot}' must end in {', '.join(_PICTURES)}.")
+    ahead = plan(
+        rows,
+        columns,
+        epsilon=epsilon,
+        delta=delta,
+        spectrum=spectrum,
+        n_components=components,
+        location=None if location == "none" else location,
+    )
+    needed = {} if target is None else _needed(ahead, target)
+    if plot is not None:
+        picture = io.BytesIO()
+        plan_figure(ahead, target).savefig(picture, format=plot.suffix.lower().lstrip("."))
+        write_whole(plot, picture.getvalue())
+    if as_json:
+        typer.echo(json.dumps(_plain(ahead, target, needed)))
+        return
+    console.print(Group(_told(ahead), _ways(ahead), _curve(ahead)))
+    for sentence in _advice(ahead, target, needed):
+        console.print(escape(sentence), soft_wrap=True)
+    if plot is not None:
+        console.print(f"Plot: {plot}", soft_wrap=True, markup=False)
+
+
+def _needed(ahead: Plan, target: float) -> dict[str, float | int | None]:
+    """What it takes to reach the target: ε, or rows; None where it is out of reach."""
+    needed: dict[str, float | int | None] = {}
+    for of in ("epsilon", "n_samples"):
+        try:
+            needed[of] = ahead.required(target, of=of)
+        except ParameterError:
+            if not 0 < target < 1:
+                raise
+            needed[of] = None
+    return needed
+
+
+def _told(ahead: Plan) -> Panel:
+    budget = "without noise" if math.isinf(ahead.epsilon) else f"epsilon = {ahead.epsilon:g}"
+    lines = [
+        f"{ahead.n_samples} rows, {ahead.n_features} columns, {budget}, delta = {ahead.delta:g}; "
+        f"{ahead.way}, noise sd {ahead.noise_sd:.4g}",
+        "",
+        *ahead.sentences,
+        "Nothing is spent: no row was seen.",
+    ]
+    return Panel("\n".join(map(escape, lines)), title="What to expect", title_align="left")
+
+
+def _ways(ahead: Plan) -> Table:
+    table = Table(title="Ways to compare rows", title_justify="left")
+    table.add_column("", no_wrap=True)
+    table.add_column("sin Θ", justify="right")
+    for rank in _RANKS[: ahead.n_components]:
+        table.add_column(rank, justify="right")
+    table.add_column("above noise", justify="right")
+    for way, other in ahead.compare().items():
+        singles = (f"{sine:.2f}" for sine in other.per_component[: len(_RANKS)])
+        table.add_row(
+            way + (" (doubtful)" if other.doubtful else ""),
+            f"{other.sin_theta:.2f}",
+            *singles,
+            str(other.detectable),
+            style="bold" if way == ahead.way else "",
+        )
+    table.caption = (
+        "Sine of the angle to the truth, together and one by one: 0 perfect, 1 worthless."
+    )
+    return table
+
+
+def _curve(ahead: Plan) -> Table:
+    table = Table(title="Error against epsilon", title_justify="left", box=None)
+    table.add_column("epsilon", justify="right")
+    table.add_column("sin Θ", justify="right")
+    table.add_column("")
+    epsilons = _steps(ahead.epsilon)
+    for epsilon, error in zip(epsilons, ahead.curve(epsilons), strict=True):
+        chosen = epsilon == ahead.epsilon
+        table.add_row(
+            f"{epsilon:g}", f"{error:.2f}", _bar(error), style="bold cyan" if chosen else ""
+        )
+    return table
+
+
+def _steps(epsilon: float) -> list[float]:
+    """Round numbers around ε, and ε itself."""
+    if math.isinf(epsilon):
+        return list(_LADDER)
+    near = [step for step in _LADDER if epsilon / 12 <= step <= 12 * epsilon]
+    return sorted({*near, epsilon})
+
+
+def _bar(error: float) -> str:
+    whole, part = divmod(round(8 * _BAR * error), 8)
+    return "█" * whole + _EIGHTHS[part].strip()
+
+
+def _advice(ahead: Plan, target: float | None, needed: dict[str, float | int | None]) -> list[str]:
+    if target is None:
+        return []
+    epsilon, rows = needed["epsilon"], needed["n_samples"]
+    told = [
+        f"epsilon = {epsilon:g} would bring sin Θ to {target:g}."
+        if epsilon is not None
+        else f"No epsilon brings sin Θ to {target:g} with {ahead.n_samples} rows."
+    ]
+    if rows is not None:
+        told.append(f"At the planned budget, {rows:,} rows would.")
+    return told
+
+
+def _plain(
+    ahead: Plan, target: float | None, needed: dict[str, float | int | None]
+) -> dict[str, Any]:
+    epsilons = _steps(ahead.epsilon)
+    return {
+        **ahead.to_dict(),
+        "ways": {way: other.sin_theta for way, other in ahead.compare().items()},
+        "curve": {"epsilon": epsilons, "sin_theta": ahead.curve(epsilons).tolist()},
+        "target": target,
+        "required": needed or None,
+    }

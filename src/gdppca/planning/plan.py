@@ -1,0 +1,364 @@
+"""Plan before you spend: what accuracy a budget will buy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.planning.case import Case
+from gdppca.planning.prediction import expected_count
+from gdppca.planning.spectrum import Spectrum, as_spectrum
+
+LOCATIONS = ("public", "private", "auto")
+WAYS: dict[str | None, str] = {  # to compare rows, by the centre that they need
+    None: "pairs of rows",
+    "private": "private centre",
+    "public": "public centre",
+}
+
+_EPSILONS = (1e-3, 1e3)  # where a needed ε is looked for
+_ROWS = (2, 10**9)
+_NO_ERROR = 1e-9
+_PRECISION = 1e-3  # of an answer, which is rounded up to three digits
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    r"""What accuracy a budget is expected to buy, from public numbers alone.
+
+    Made by `gdppca.plan`; nothing is spent.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_components : int
+        Numbers of rows, columns and directions.
+    epsilon, delta : float
+        The budget.
+    location : None, "public", "private" or "auto"
+        How the rows will be compared, as asked for.
+    centre : None, "public" or "private"
+        What that comes to: None compares pairs of rows.
+    spectrum : Spectrum
+        The variances that were taken for known.
+    sin_theta : float
+        Expected sine of the largest angle between the released and the true directions.
+    per_component : array of shape (m,)
+        Expected sine of the angle of each direction to its own true one.
+    noise_sd : float
+        σ of the packed noise that the matrix will get.
+    detectable : int
+        Number of components expected to stand above the noise.
+
+    Examples
+    --------
+    >>> from gdppca.planning import plan
+    >>> ahead = plan(2000, 25, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
+    >>> ahead
+    Plan(2 directions of 25 columns from 2000 rows, epsilon = 0.5, delta = 1e-05, pairs of rows:
+         sin Theta about 0.37, 2 components above the noise)
+    """
+
+    n_samples: int
+    n_features: int
+    n_components: int
+    epsilon: float
+    delta: float
+    location: str | None
+    centre: str | None
+    spectrum: Spectrum
+    sin_theta: float
+    per_component: np.ndarray
+    noise_sd: float
+    detectable: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan({_counted(self.n_components, 'direction')} of {self.n_features} columns from "
+            f"{self.n_samples} rows, epsilon = {self.epsilon:g}, delta = {self.delta:g}, "
+            f"{self.way}: sin Theta about {self.sin_theta:.2f}, "
+            f"{_counted(self.detectable, 'component')} above the noise)"
+        )
+
+    @property
+    def way(self) -> str:
+        """What rows are compared with: "pairs of rows", "private centre" or "public centre"."""
+        return WAYS[self.centre]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a private centre is sought that rows far from the origin might not find."""
+        return self._case().doubtful
+
+    def required(self, target: float, of: str = "epsilon") -> float | int:
+        """Smallest ε, or number of rows, that is expected to reach an error.
+
+        Parameters
+        ----------
+        target : float
+            The error sin Θ to reach, between 0 and 1.
+        of : "epsilon" or "n_samples", default "epsilon"
+            What may change; everything else stays.
+
+        Returns
+        -------
+        float or int
+            Rounded up to three digits.
+
+        Raises
+        ------
+        ParameterError
+            Where no ε is large enough: so many rows do not allow it even without noise. More rows
+            always do, unless the components have equal variances.
+
+        Examples
+        --------
+        >>> from gdppca.planning import plan
+        >>> ahead = plan(2000, 10, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
+        >>> 0.3 < ahead.required(0.2) < 0.4
+        True
+        >>> 2500 < ahead.required(0.1, of="n_samples") < 3000
+        True
+        """
+        target = _validate.fraction(target=target)
+        of = _validate.one_of(("epsilon", "n_samples"), of=of)
+        if not self._case().separated:
+            raise ParameterError(
+                f"No {of} reaches `target`: component {self.n_components} has no more variance "
+                "than the next one. Choose another `n_components` or `spectrum`."
+            )
+        if of == "n_samples":
+            return int(self._smallest(of, target, _ROWS))
+        floor = self._error(epsilon=math.inf)
+        if floor >= target:
+            raise ParameterError(
+                f"`target` must be above {floor:.2g}, the error of {self.n_samples} rows without "
+                f"any noise, got {target:g}. No epsilon is enough; ask for rows: of='n_samples'."
+            )
+        return self._smallest(of, target, _EPSILONS)
+
+    def curve(self, epsilons: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Expected sin Θ for each of several ε, everything else as planned.
+
+        Parameters
+        ----------
+        epsilons : sequence of float
+            Budgets.
+
+        Returns
+        -------
+        array
+            One error per ε.
+
+        Examples
+        --------
+        >>> from gdppca.planning import plan
+        >>> ahead = plan(2000, 10, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
+        >>> errors = ahead.curve([0.25, 0.5, 1.0])
+        >>> bool(errors[0] > errors[1] > errors[2])
+        True
+        """
+        return np.array(
+            [self._error(epsilon=_validate.budget(epsilon=epsilon)) for epsilon in epsilons]
+        )
+
+    def compare(self) -> dict[str, Plan]:
+        """The same plan for each way to compare rows.
+
+        Returns
+        -------
+        dict of Plan
+            "pairs of rows", which needs no centre; "private centre", which buys one from the same
+            budget; "public centre", for who has one.
+
+        Examples
+        --------
+        >>> from gdppca.planning import plan
+        >>> ahead = plan(2000, 25, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
+        >>> [(way, round(other.sin_theta, 1)) for way, other in ahead.compare().items()]
+        [('pairs of rows', 0.4), ('private centre', 0.2), ('public centre', 0.2)]
+        """
+        return {words: _planned(self._case(location=location)) for location, words in WAYS.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain form, for a release or another program."""
+        return {
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "n_components": self.n_components,
+            "epsilon": "infinity" if math.isinf(self.epsilon) else self.epsilon,
+            "delta": self.delta,
+            "statistic": self.way,
+            "spectrum": self.spectrum.words,
+            "sin_theta": self.sin_theta,
+            "per_component": self.per_component.tolist(),
+            "noise_sd": self.noise_sd,
+            "detectable": self.detectable,
+        }
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it comes to, in plain words."""
+        told = [_told_count(self.detectable, self.n_components), self._told_angle()]
+        if self.doubtful:
+            told.append(
+                "Whether a private centre is found depends on how far the rows are from the "
+                "origin: the error may be half or twice of this. Subtract public values, or "
+                "compare pairs."
+            )
+        return (*told, f"This is for {self.spectrum.words}.")
+
+    def _told_angle(self) -> str:
+        if not self._case().separated:
+            return (
+                f"Component {self.n_components} has no more variance than the next one: there is "
+                "no direction to find."
+            )
+        angle = math.degrees(math.asin(self.sin_theta))
+        return (
+            f"The released directions will be about {angle:.0f}° off the true ones "
+            f"(sin Θ = {self.sin_theta:.2g}; 90° is worthless)."
+        )
+
+    def _case(self, **changes: Any) -> Case:
+        case = Case(
+            n_samples=self.n_samples,
+            n_components=self.n_components,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            location=self.location,
+            spectrum=self.spectrum,
+        )
+        return replace(case, **changes)
+
+    def _error(self, **changes: Any) -> float:
+        return self._case(**changes).angles().sin_theta
+
+    def _smallest(self, of: str, target: float, ends: tuple[float, float]) -> float:
+        """Smallest value whose error is within the target; the error falls as it grows."""
+
+        def excess(logarithm: float) -> float:
+            value = math.exp(logarithm)
+            error = self._error(**{of: math.ceil(value) if of == "n_samples" else value})
+            return math.log(max(error, _NO_ERROR) / target)
+
+        low, high = (math.log(end) for end in ends)
+        if excess(high) > 0:
+            raise ParameterError(f"`target` would need {of} above {ends[1]:g}, got {target:g}.")
+        if excess(low) <= 0:
+            return ends[0]
+        return _rounded_up(math.exp(brentq(excess, low, high, xtol=_PRECISION) + _PRECISION))
+
+
+def _rounded_up(number: float) -> float:
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return float(f"{math.ceil(number / step - 1e-9) * step:.3g}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _told_count(detectable: int, wanted: int) -> str:
+    if detectable == 0:
+        return "No component will stand above the noise."
+    if detectable < wanted:
+        return f"Only {detectable} of the {wanted} components will stand above the noise."
+    return f"{_counted(detectable, 'component')} will stand above the noise."
+
+
+def plan(
+    n_samples: int,
+    n_features: int,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    spectrum: Any = None,
+    n_components: int = 2,
+    location: Any = None,
+) -> Plan:
+    r"""Predict the accuracy of `DPPCA` before any budget is spent.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of the table.
+    epsilon, delta : float, default 1.0 and 1e-6
+        The budget.
+    spectrum : None, array of shape (d,), str, path or Release, default None
+        What is known about the variances along the components: all of them, up to a factor;
+        "spiked:10,5" for two leading ones above a rest of 1; or an earlier release or its file.
+        None takes each component twice as large as the next and the last five times the rest:
+        10, 5, 1, …, 1 for two components.
+    n_components : int, default 2
+        Number of directions.
+    location : None, "public", "private", "auto" or array of shape (d,), default None
+        As for `DPPCA`: None compares pairs of rows; "public" or an array stands for a public
+        centre, "private" for one from the same budget, "auto" for what `DPPCA` would choose.
+
+    Returns
+    -------
+    Plan
+        Expected errors, noise, and what it would take to do better.
+
+    Notes
+    -----
+    **Privacy.** Nothing is spent: no row is seen. An earlier release is post-processed.
+
+    The spherical sign and an elliptical law are taken for granted. Then the law of the noisy matrix
+    is known, and the angles are averaged over a fixed set of draws from it: see
+    `gdppca.planning.prediction`. Tails hardly matter; contamination is not foreseen.
+
+    Examples
+    --------
+    >>> from gdppca.planning import plan
+    >>> ahead = plan(2000, 25, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
+    >>> round(ahead.sin_theta, 1), ahead.detectable
+    (0.4, 2)
+    """
+    d = _validate.count(n_features=n_features)
+    m = _validate.count(n_components=n_components)
+    if m > d:
+        raise ParameterError(f"`n_components` must be at most the {d} columns, got {m}.")
+    case = Case(
+        n_samples=_validate.count(n_samples=n_samples, at_least=2),
+        n_components=m,
+        epsilon=_validate.budget(epsilon=epsilon),
+        delta=_validate.fraction(delta=delta),
+        location=_named_location(location, d),
+        spectrum=as_spectrum(spectrum, d, m),
+    )
+    return _planned(case)
+
+
+def _named_location(location: Any, n_features: int) -> str | None:
+    if location is None:
+        return None
+    if isinstance(location, str):
+        return _validate.one_of(LOCATIONS, location=location)
+    _validate.vector(n_features, location=location)
+    return "public"
+
+
+def _planned(case: Case) -> Plan:
+    law, angles = case.law(), case.angles()
+    return Plan(
+        n_samples=case.n_samples,
+        n_features=case.n_features,
+        n_components=case.n_components,
+        epsilon=case.epsilon,
+        delta=case.delta,
+        location=case.location,
+        centre=case.centre,
+        spectrum=case.spectrum,
+        sin_theta=angles.sin_theta,
+        per_component=angles.per_component,
+        noise_sd=law.noise_sd,
+        detectable=expected_count(law, case.n_samples),
+    )

@@ -1,0 +1,141 @@
+"""What is taken for known about the variances before any budget is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.linalg import eigen_descending
+from gdppca.planning.prediction import pair_ratio, sign_moments
+from gdppca.releases import Release
+from gdppca.theory import (
+    denoised_eigenvalues,
+    spherical_eigenvalues,
+    spherical_eigenvalues_inverse,
+)
+
+_SPIKED = "spiked:"
+_WEAKEST_SPIKE = 5.0  # of the spectrum that stands in where none is given
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spectrum:
+    """Variances of the true components and what follows from them for the spherical sign.
+
+    Parameters
+    ----------
+    variances : array of shape (d,)
+        λ up to a factor, largest first.
+    eigenvalues : array of shape (d,)
+        φ of the sign's matrix, in the same order, summing to one.
+    words : str
+        What they are, to be read after "for".
+    """
+
+    variances: np.ndarray
+    eigenvalues: np.ndarray
+    words: str
+
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """Sampling variance of the sign covariance around a known centre, times n."""
+        return sign_moments(self.variances)
+
+    @cached_property
+    def pair_ratio(self) -> float:
+        """Sampling variance of the pair statistic over that."""
+        return pair_ratio(self.variances)
+
+
+def as_spectrum(spectrum: Any, n_features: int, n_components: int) -> Spectrum:
+    """Turn what a user writes into variances: numbers, "spiked:10,5", a release, its file, None."""
+    if spectrum is None:
+        return _assumed(n_features, n_components)
+    if isinstance(spectrum, str) and spectrum.startswith(_SPIKED):
+        leading = _numbers(spectrum.removeprefix(_SPIKED))
+        return _spiked(leading, n_features, f"variances {_rest(leading)}")
+    if isinstance(spectrum, (str, Path)):
+        path = Path(spectrum)
+        if not path.is_file():
+            raise ParameterError(
+                "`spectrum` must hold variances, or be written like 'spiked:10,5', or name a "
+                f"release file; there is no file '{path}'."
+            )
+        return _released(Release.load(path), n_features)
+    if isinstance(spectrum, Release):
+        return _released(spectrum, n_features)
+    return _given(spectrum, n_features)
+
+
+def _assumed(n_features: int, n_components: int) -> Spectrum:
+    """Each component twice the next, the last one five times the rest: 10, 5, 1, … for two."""
+    number = min(n_components, n_features)
+    leading = _WEAKEST_SPIKE * 2.0 ** np.arange(number - 1, -1, -1)
+    words = f"variances {_rest(leading)}, assumed because no spectrum was given"
+    return _spiked(leading, n_features, words)
+
+
+def _spiked(leading: np.ndarray, n_features: int, words: str) -> Spectrum:
+    if len(leading) > n_features:
+        raise ParameterError(
+            f"`spectrum` names {len(leading)} leading variances; there are {n_features} columns."
+        )
+    return _from_variances(np.append(leading, np.ones(n_features - len(leading))), words)
+
+
+def _given(spectrum: Any, n_features: int) -> Spectrum:
+    if np.shape(spectrum) != (n_features,):
+        raise ParameterError(
+            f"`spectrum` must hold one variance per column: shape ({n_features},), got "
+            f"{np.shape(spectrum)}. For leading variances above equal ones write 'spiked:10,5'."
+        )
+    return _from_variances(_validate.vector(n_features, spectrum=spectrum), "the given variances")
+
+
+def _from_variances(variances: np.ndarray, words: str) -> Spectrum:
+    if (variances < 0).any() or not variances.max() > 0:
+        raise ParameterError("`spectrum` must hold variances >= 0, not all zero.")
+    ordered = np.sort(variances)[::-1]
+    return Spectrum(variances=ordered, eigenvalues=spherical_eigenvalues(ordered), words=words)
+
+
+def _released(release: Release, n_features: int) -> Spectrum:
+    """Post-processing of a released matrix: its noise is taken out by its known law."""
+    if release.scatter is None or (release.sign or {}).get("name") != "spherical":
+        raise ParameterError(
+            "`spectrum` must be a release that holds a matrix of the spherical sign. Otherwise "
+            "give variances."
+        )
+    if release.n_features != n_features:
+        raise ParameterError(
+            f"`spectrum` is a release of {release.n_features} columns; the plan has {n_features}."
+        )
+    values, _ = eigen_descending(release.scatter)
+    shown = denoised_eigenvalues(values, release.noise_sd, release.n_samples, release.centre_bias)
+    if not shown.sum() > 0:
+        raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")
+    phi = shown / shown.sum()
+    words = f"the variances behind a release of {release.n_samples} rows"
+    return Spectrum(variances=spherical_eigenvalues_inverse(phi), eigenvalues=phi, words=words)
+
+
+def _numbers(text: str) -> np.ndarray:
+    try:
+        values = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        values = np.array([np.nan])
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            f"`spectrum` must be written like 'spiked:10,5', got {_SPIKED + text!r}."
+        )
+    return values
+
+
+def _rest(leading: np.ndarray) -> str:
+    return ", ".join(f"{value:g}" for value in leading) + " and 1 for the rest"

@@ -1,0 +1,184 @@
+"""Loadings of two components as arrows with their regions, over the score map if there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.plots.scree import heaviest_columns, new_figure
+from gdppca.releases import Release, release_intervals
+from gdppca.theory import LoadingIntervals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ORANGE, _GREY = "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
+_PALE = (0.835, 0.369, 0.0)  # the same orange, to be seen through
+_FILLED = 0.85  # share of the frame that the longest arrow fills
+_LABELLED = 0.15  # of the longest arrow; shorter ones have no name
+
+
+def biplot_figure(
+    release: Release,
+    *,
+    components: tuple[int, int] = (0, 1),
+    level: float = 0.9,
+    sampling: bool = False,
+) -> Figure:
+    """Draw a biplot with the guarantee as a caption.
+
+    Parameters
+    ----------
+    release : Release
+        With at least two components and its noisy matrix.
+    components : (int, int), default (0, 1)
+        Which two, counted from zero.
+    level : float, default 0.9
+        Share of loadings that the intervals behind the regions are to hold.
+    sampling : bool, default False
+        Whether the regions are about the population too; see `release_intervals`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        It needs no screen; save it with ``savefig``.
+
+    Notes
+    -----
+    **Privacy.** Post-processing: costs nothing. Points are drawn only as a private score map,
+    where the release holds one of the same two components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.plots import biplot_figure
+    >>> X = np.random.default_rng(0).normal(size=(2000, 4)) * [5, 3, 1, 1]
+    >>> figure = biplot_figure(DPPCA(n_components=2, epsilon=1.0, delta=1e-6).fit(X).release_)
+    >>> figure.savefig("biplot.png")  # doctest: +SKIP
+    """
+    figure = new_figure(figsize=(5.8, 5.6), dpi=150)
+    biplot(release, figure.subplots(), components=components, level=level, sampling=sampling)
+    figure.supxlabel(str(release.guarantee), fontsize=7, color=_GREY, wrap=True)
+    return figure
+
+
+def biplot(
+    release: Release,
+    axes: Axes,
+    *,
+    components: tuple[int, int] = (0, 1),
+    level: float = 0.9,
+    sampling: bool = False,
+) -> None:
+    """Arrows of the loadings on two components, each with a region for the loading without noise.
+
+    The ellipse around an arrow's tip has the two intervals as its width and height. A component
+    that does not stand above the noise has no region: its arrows are dashed and may point
+    anywhere.
+    """
+    first, second = _pair(release, components)
+    found = release_intervals(release, level, sampling=sampling)
+    scale = _background(release, axes, (first, second))
+    known = max(first, second) < found.above_noise
+    for j in heaviest_columns(release.components[[first, second]]):
+        _arrow(release, found, axes, (first, second), j, scale, known=known)
+    axes.axhline(0, color=_GREY, lw=0.6)
+    axes.axvline(0, color=_GREY, lw=0.6)
+    axes.set_aspect("auto" if release.score_map is not None else "equal")
+    axes.set_title(_title(found, (first, second)), fontsize=10)
+
+
+def _pair(release: Release, components: tuple[int, int]) -> tuple[int, int]:
+    first, second = (_validate.count(components=k, at_least=0) for k in components)
+    m = len(release.components)
+    if first == second or max(first, second) >= m:
+        raise ParameterError(
+            f"`components` must be two different ones below {m}, got {(first, second)}."
+        )
+    return first, second
+
+
+def _background(release: Release, axes: Axes, pair: tuple[int, int]) -> np.ndarray:
+    """Draw the score map of these components, if any; return what a loading of one is on it."""
+    longest = float(np.abs(release.components[list(pair)]).max())
+    shown = release.score_map
+    if shown is None or tuple(shown.axes) != pair:
+        reach = longest / _FILLED
+        axes.set(
+            xlim=(-reach, reach),
+            ylim=(-reach, reach),
+            xlabel=f"loading on component {pair[0] + 1}",
+            ylabel=f"loading on component {pair[1] + 1}",
+        )
+        return np.ones(2)
+    from gdppca.plots.scores import score_heatmap
+
+    score_heatmap(release, axes)
+    ends = [np.abs(edges[[0, -1]]).min() for edges in (shown.x_edges, shown.y_edges)]
+    return np.full(2, _FILLED * min(ends) / longest)
+
+
+def _arrow(
+    release: Release,
+    found: LoadingIntervals,
+    axes: Axes,
+    pair: tuple[int, int],
+    j: int,
+    scale: np.ndarray,
+    *,
+    known: bool,
+) -> None:
+    from matplotlib.patches import Ellipse
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=3, foreground="white")]  # arrows may lie on a dark map
+    rows = list(pair)
+    tip = scale * release.components[rows, j]
+    axes.annotate(
+        "",
+        xy=tuple(tip),
+        xytext=(0, 0),
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": _ORANGE,
+            "lw": 1.4,
+            "ls": "-" if known else "--",
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "path_effects": halo,
+        },
+    )
+    if known:
+        lower, upper = scale * found.lower[rows, j], scale * found.upper[rows, j]
+        region = Ellipse(
+            tuple((lower + upper) / 2), *(upper - lower), fc=(*_PALE, 0.3), ec=_ORANGE, lw=1
+        )
+        axes.add_patch(region)
+    if (
+        np.abs(release.components[rows, j]).max()
+        < _LABELLED * np.abs(release.components[rows]).max()
+    ):
+        return
+    axes.annotate(
+        release.feature_names[j],
+        xy=tuple(tip),
+        xytext=tuple(9 * np.sign(tip + (tip == 0))),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        fontsize=8,
+        path_effects=halo,
+    )
+
+
+def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
+    lost = [str(k + 1) for k in pair if k >= found.above_noise]
+    if lost:
+        plural = "s" if len(lost) > 1 else ""
+        return f"Component{plural} {' and '.join(lost)} not above the noise: any arrow is possible"
+    return f"Loadings with {found.level:.0%} regions ({found.covers})"

@@ -1,0 +1,244 @@
+"""Private score maps: heat maps, and scatter plots of made-up points."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.plots.scree import new_figure
+from gdppca.releases import Release, ScoreMap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+STYLES = ("heat", "points")
+_GREY = "#6E6E6E"
+_COLOURS = (  # Okabe and Ito: safe for the colour-blind
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)
+_MARKERS = "o^sDvP*"  # a second sign of the group, for print
+_NOISE_SDS = 2.0  # counts below so many are drawn as noise
+_COLUMNS = 3
+_MOST_POINTS = 20_000
+_LONGEST_NAME = 32
+_LAYERS = 8  # groups are drawn in turns, so that none lies on top of all others
+
+
+def score_figure(
+    source: Release | ScoreMap, *, style: str = "heat", random_state: int | None = None
+) -> Figure:
+    """Draw a private score map with its guarantee as a caption.
+
+    Parameters
+    ----------
+    source : Release or ScoreMap
+        A map, or a release that holds one; its guarantee is the one that is printed.
+    style : "heat" or "points", default "heat"
+        One heat map per group, or made-up points coloured by group.
+    random_state : None or int, default None
+        Seed of the made-up points; it has nothing to do with privacy.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        It needs no screen; save it with ``savefig``.
+
+    Notes
+    -----
+    **Privacy.** Post-processing: costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.plots import score_figure
+    >>> from gdppca.releases import score_map
+    >>> X = np.random.default_rng(0).normal(size=(2000, 4)) * [5, 3, 1, 1]
+    >>> pca = DPPCA(n_components=2, epsilon=1.0, delta=1e-6).fit(X)
+    >>> figure = score_figure(score_map(X, pca, epsilon=1.0, delta=1e-6))
+    >>> figure.savefig("map.png")  # doctest: +SKIP
+    """
+    shown = map_of(source)
+    if _validate.one_of(STYLES, style=style) == "points":
+        figure = new_figure(figsize=(5.6, 5.0), dpi=150)
+        score_points(shown, figure.subplots(), random_state=random_state)
+        note = _points_note(shown)
+    else:
+        figure = _heat_figure(shown)
+        note = _heat_note(shown)
+    alone = "Map alone: " if source is shown else ""
+    _caption(figure, note, f"{alone}{source.guarantee}")
+    return figure
+
+
+def map_of(source: Release | ScoreMap) -> ScoreMap:
+    """The map itself, or that of a release."""
+    if isinstance(source, ScoreMap):
+        return source
+    if not isinstance(source, Release):
+        raise ParameterError("`source` must be a Release or a ScoreMap.")
+    if source.score_map is None:
+        raise ParameterError(
+            "The release holds no score map. Make one with gdppca.releases.score_map; "
+            "it needs the rows and spends a budget of its own."
+        )
+    return source.score_map
+
+
+def score_heatmap(
+    source: Release | ScoreMap, axes: Axes, *, group: int = 0, highest: float | None = None
+) -> ScalarMappable:
+    """Noisy counts of one group as colours, darker for more; what may be noise alone is white.
+
+    `highest` is the count of the darkest colour, for panels that share one scale. Returns what a
+    colour bar needs.
+    """
+    shown = map_of(source)
+    if group not in range(len(shown.counts)):
+        raise ParameterError(f"`group` must be below {len(shown.counts)}, got {group!r}.")
+    counts = shown.counts[group]
+    above = np.ma.masked_less(np.maximum(counts, 0), max(_floor(shown), 1e-9))
+    mesh = axes.pcolormesh(
+        shown.x_edges, shown.y_edges, above.T, cmap=_shades(), vmin=0, vmax=highest, rasterized=True
+    )
+    if shown.groups is not None:
+        axes.set_title(_short(shown.groups[group]), parse_math=False)
+    _finish(shown, axes)
+    return mesh
+
+
+def score_points(
+    source: Release | ScoreMap, axes: Axes, *, random_state: int | None = None
+) -> None:
+    """Made-up points that are spread as the map says, one colour and marker per group."""
+    shown = map_of(source)
+    points = shown.points(random_state)[:: _thinning(shown)]
+    size = float(np.clip(10_000 / max(len(points), 1), 3, 16))
+    tables = [points[points["group"] == k] for k in range(len(shown.counts))]
+    for part, (k, own) in itertools.product(range(_LAYERS), enumerate(tables)):
+        axes.scatter(
+            own["x"][part::_LAYERS],
+            own["y"][part::_LAYERS],
+            s=size,
+            color=_COLOURS[k % len(_COLOURS)],
+            marker=_MARKERS[k % len(_MARKERS)],
+            alpha=0.6,
+            lw=0,
+            label=str(k) if part == 0 else None,
+            rasterized=True,
+        )
+    if shown.groups is not None:
+        _legend(axes, shown.groups)
+    _finish(shown, axes)
+
+
+def _legend(axes: Axes, names: tuple[str, ...]) -> None:
+    """Names as they are: matplotlib would hide some of them and read others as formulas."""
+    legend = axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=_short(name), parse_math=False)
+    for handle in legend.legend_handles:
+        if handle is not None:
+            handle.set(sizes=[24], alpha=1)
+
+
+def _short(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
+
+
+def _shades() -> Colormap:
+    """Light to dark, in colour as in grey print, from a tone that stands out from the paper."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["YlGnBu"](np.linspace(0.15, 1, 256)))
+
+
+def _thinning(shown: ScoreMap) -> int:
+    """Every how manieth point is drawn."""
+    return math.ceil(shown.estimate().sum() / _MOST_POINTS) or 1
+
+
+def _floor(shown: ScoreMap) -> float:
+    """Smallest count that is drawn as more than noise."""
+    return shown.threshold if shown.kind == "sparse" else _NOISE_SDS * shown.noise_sd
+
+
+def _finish(shown: ScoreMap, axes: Axes) -> None:
+    first, second = (axis + 1 for axis in shown.axes)
+    axes.set(
+        xlabel=f"score on component {first}",
+        ylabel=f"score on component {second}",
+        xlim=shown.x_edges[[0, -1]],
+        ylim=shown.y_edges[[0, -1]],
+    )
+    axes.spines[:].set_color(_GREY)  # all four: they are the frame
+
+
+def _heat_figure(shown: ScoreMap) -> Figure:
+    """Small multiples on one scale, with one colour bar."""
+    tables = len(shown.counts)
+    columns = min(tables, _COLUMNS)
+    lines = math.ceil(tables / columns)
+    width = 5.8 if tables == 1 else 1.2 + 3.3 * columns
+    figure = new_figure(figsize=(width, 5.0 if tables == 1 else 0.9 + 3.1 * lines), dpi=150)
+    panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    highest = max(float(shown.counts.max()), 1.0)
+    for group, axes in enumerate(panels.ravel()):
+        if group >= tables:
+            axes.set_visible(False)
+            continue
+        mesh = score_heatmap(shown, axes, group=group, highest=highest)
+        _label_outer(axes, left=group % columns == 0, bottom=group + columns >= tables)
+    bar = figure.colorbar(mesh, ax=panels, shrink=0.8, pad=0.02)
+    bar.set_label("rows in a cell, with noise")
+    bar.outline.set_visible(False)
+    return figure
+
+
+def _label_outer(axes: Axes, *, left: bool, bottom: bool) -> None:
+    """Labels at the rim only; unlike matplotlib's own, also where the panel below is missing."""
+    axes.tick_params(labelleft=left, labelbottom=bottom)
+    axes.xaxis.label.set_visible(bottom)
+    axes.yaxis.label.set_visible(left)
+
+
+def _heat_note(shown: ScoreMap) -> str:
+    if shown.noise_sd == 0:
+        return "Counts without noise."
+    if shown.kind == "sparse":
+        return (
+            f"Noise sd {shown.noise_sd:.2g} rows. White: no count, or one below {shown.threshold}."
+        )
+    return (
+        f"Noise sd {shown.noise_sd:.2g} rows. "
+        f"White: counts below {_NOISE_SDS:g} noise sd, negative ones too."
+    )
+
+
+def _points_note(shown: ScoreMap) -> str:
+    part = "" if _thinning(shown) == 1 else f" 1 in {_thinning(shown)} is drawn."
+    source = "noisy counts" if shown.noise_sd else "counts without noise"
+    return f"Made-up points, spread as {source} say; none is a person.{part}"
+
+
+def _caption(figure: Figure, *lines: str) -> None:
+    width = int(17 * figure.get_size_inches()[0])
+    text = "\n".join(textwrap.fill(line, width=width) for line in lines)
+    figure.supxlabel(text, fontsize=7.5, color=_GREY)

@@ -1,0 +1,217 @@
+"""Releases of disjoint groups of people into one; post-processing, no trusted centre."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError, ReleaseError
+from gdppca.linalg import eigen_descending, packed_length
+from gdppca.privacy import (
+    ApproximateEvent,
+    Event,
+    GaussianEvent,
+    Guarantee,
+    NonPrivateEvent,
+    PureEvent,
+    Status,
+)
+from gdppca.privacy.accounting import epsilon_at, gdp_mu
+from gdppca.releases.release import Release
+
+_PURPOSE = "weakest of the merged groups"
+_ONE_GROUP = " merged groups only."
+_PUBLIC_SIZES = "The number of rows of each merged group is public."
+
+
+def merge_releases(releases: Sequence[Release], n_components: int | None = None) -> Release:
+    r"""Merge releases of disjoint groups of people into one, without any row.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+        At least two, of `DPPCA`, with the same columns, sign and scales.
+    n_components : None or int, default None
+        Number of directions; None takes the smallest of the parts.
+
+    Returns
+    -------
+    Release
+        The weighted mean of the matrices and its directions. What the parts hold beside that
+        (variances, score map, plan) is left out.
+
+    Notes
+    -----
+    **Privacy.** Nothing is spent. Replacing one person's row changes the release of that person's
+    group only, so each person has the guarantee of one group. The result states the weakest of
+    them, at the largest δ, and the assumption that the groups are disjoint; see
+    docs/proofs/merge.md.
+
+    Weights are inverse to the expected squared error of each matrix, noise and sampling:
+    :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.releases import merge_releases
+    >>> rng = np.random.default_rng(0)
+    >>> sites = [rng.standard_t(2, size=(n, 4)) * [9, 3, 1, 1] for n in (1000, 3000)]
+    >>> parts = [DPPCA(epsilon=e, delta=1e-6).fit(X).release_ for X, e in zip(sites, (1.0, 0.5))]
+    >>> merged = merge_releases(parts)
+    >>> merged.n_samples, merged.scheme, round(merged.guarantee.epsilon, 2)
+    (4000, {'name': 'merged', 'groups': 2}, 1.0)
+    """
+    parts = list(releases)
+    _check_mergeable(parts)
+    first = parts[0]
+    m = min(len(part.components) for part in parts) if n_components is None else n_components
+    if _validate.count(n_components=m, at_least=0) > first.n_features:
+        raise ParameterError(
+            f"`n_components` must not exceed the number of columns {first.n_features}, got {m}."
+        )
+    weights, groups = _weights(parts), sum(map(_groups, parts))
+    matrix = sum(w * part.scatter for w, part in zip(weights, parts, strict=True))
+    noise = np.array([part.noise_sd for part in parts])
+    return Release(
+        components=eigen_descending(matrix)[1][:, :m].T,
+        scatter=matrix,
+        noise_sd=float(np.sqrt(np.sum((weights * noise) ** 2))),
+        sign=first.sign,
+        scheme={"name": "merged", "groups": groups},
+        calibration=first.calibration,
+        n_samples=sum(part.n_samples for part in parts),
+        n_features=first.n_features,
+        feature_names=first.feature_names,
+        location=_mean_location(parts),
+        scale=first.scale,
+        guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
+        method=first.method,
+    )
+
+
+def _check_mergeable(parts: list[Release]) -> None:
+    """Refuse what cannot be averaged; everything looked at is public."""
+    if len(parts) < 2 or not all(isinstance(part, Release) for part in parts):
+        raise ParameterError("`releases` must hold at least two releases.")
+    for part in parts:
+        if part.method != "DPPCA" or part.scatter is None or part.sign is None:
+            raise ReleaseError(
+                f"Only releases of DPPCA with their matrix can be merged; one is of {part.method}."
+            )
+        if part.guarantee.neighbors != "replace-one":
+            raise ReleaseError("Only guarantees for replace-one neighbours can be merged.")
+    first = parts[0]
+    for part in parts[1:]:
+        for name in ("feature_names", "sign", "calibration"):
+            if getattr(part, name) != getattr(first, name):
+                raise ReleaseError(f"The releases differ in `{name}`. {_REMEDY[name]}")
+        if not _equal(part.scale, first.scale):
+            raise ReleaseError(f"The releases differ in `scale`. {_REMEDY['scale']}")
+    centred = {_scheme_name(part) == "one-sample" for part in parts}
+    assert first.sign is not None
+    if len(centred) > 1 and first.sign["name"] != "spherical":
+        raise ReleaseError(
+            "Some releases compare pairs, others look from a centre: for this sign their matrices "
+            "mean different things. Use one `location` setting everywhere."
+        )
+
+
+_REMEDY = {
+    "feature_names": "Every group must use the same columns in the same order.",
+    "sign": "Agree on one sign, and on its radius as a number, before fitting.",
+    "calibration": "Agree on one calibration before fitting.",
+    "scale": "Agree on public scales before fitting, or use none; private ones differ by group.",
+}
+
+
+def _scheme_name(part: Release) -> str:
+    return part.scheme["name"] if part.scheme is not None else ""
+
+
+def _groups(part: Release) -> int:
+    """How many groups are in a release: one, or those that were merged before."""
+    return int(part.scheme.get("groups", 1)) if part.scheme is not None else 1
+
+
+def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
+
+
+def _weights(parts: list[Release]) -> np.ndarray:
+    """Inverse to the expected squared Frobenius error, noise and sampling; adding up to one."""
+    assert parts[0].sign is not None
+    length = packed_length(parts[0].n_features)
+    bound = parts[0].sign["sup_norm"] ** 4
+    errors = [length * part.noise_sd**2 + bound / part.n_samples for part in parts]
+    precisions = 1 / np.array(errors)
+    return np.asarray(precisions / precisions.sum())
+
+
+def _mean_location(parts: list[Release]) -> np.ndarray | None:
+    locations = [part.location for part in parts if part.location is not None]
+    if len(locations) < len(parts):
+        return None
+    rows = np.array([part.n_samples for part in parts], dtype=float)
+    return np.asarray((rows / rows.sum()) @ np.array(locations))
+
+
+def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
+    """Promise about results from disjoint groups of people, to each person in any of them."""
+    delta = max(part.delta for part in parts)
+    weakest = max(parts, key=lambda part: list(Status).index(part.status))
+    said = dict.fromkeys(
+        line for part in parts for line in part.assumptions if not line.endswith(_ONE_GROUP)
+    )
+    return Guarantee(
+        events=_dominating([part.events for part in parts], delta),
+        delta=delta,
+        assumptions=(*said, _PUBLIC_SIZES, f"Each person is in one of the {groups}{_ONE_GROUP}"),
+        seeded=any(part.seeded for part in parts),
+        status=weakest.status,
+        reason=weakest.reason,
+    )
+
+
+def _dominating(lists: list[tuple[Event, ...]], delta: float) -> tuple[Event, ...]:
+    """Events that together promise no more than any of the lists does (docs/proofs/merge.md)."""
+    for events in lists:
+        if any(isinstance(event, NonPrivateEvent) for event in events):
+            return events
+    if any(isinstance(event, ApproximateEvent) for events in lists for event in events):
+        return _worst_pair(lists, delta)
+    profiles = [_profile(events) for events in lists]
+    largest = tuple(max(column) for column in itertools.zip_longest(*profiles, fillvalue=0.0))
+    for events, profile in zip(lists, profiles, strict=True):
+        if profile == largest:
+            return events
+    together = _events(largest)
+    gaussian = _events((max(map(gdp_mu, lists)),))
+    return min(together, gaussian, key=lambda events: epsilon_at(events, delta))
+
+
+def _profile(events: tuple[Event, ...]) -> tuple[float, ...]:
+    """μ of the Gaussian events together, then the ε of the pure ones, largest first."""
+    gaussian = gdp_mu(event for event in events if isinstance(event, GaussianEvent))
+    pure = [event.epsilon for event in events if isinstance(event, PureEvent)]
+    return (gaussian, *sorted(pure, reverse=True))
+
+
+def _events(profile: tuple[float, ...]) -> tuple[Event, ...]:
+    mu, *pure = profile
+    steps: list[Event] = [PureEvent(purpose=_PURPOSE, epsilon=epsilon) for epsilon in pure]
+    if mu > 0:
+        steps.append(GaussianEvent(purpose=_PURPOSE, noise_multiplier=1 / mu))
+    return tuple(steps)
+
+
+def _worst_pair(lists: list[tuple[Event, ...]], delta: float) -> tuple[Event, ...]:
+    """The largest ε at δ, all that is known where a part is known by one pair only."""
+    epsilon = max(epsilon_at(events, delta) for events in lists)
+    if math.isinf(epsilon):
+        return (NonPrivateEvent(purpose=_PURPOSE),)
+    return (ApproximateEvent(purpose=_PURPOSE, epsilon=max(epsilon, 1e-9), delta=delta),)

@@ -1,0 +1,332 @@
+"""Spread and certainty of released directions: private variances, and intervals for loadings."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+from scipy.stats import norm
+
+from gdppca import _validate
+from gdppca._errors import DataError, ParameterError, ReleaseError
+from gdppca.linalg import LARGEST, SQRT2, directions
+from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
+from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
+from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.randomness import Rng, rng_for
+from gdppca.releases.release import Release
+from gdppca.theory import LoadingIntervals, loading_intervals
+
+METHODS = ("huber", "winsorized", "clipped")
+
+_OCTAVES, _FINE = 7, 3  # halvings over the powers of two from 2⁻⁶⁴ to 2⁶⁴, then inside one of them
+_LEVELS = _OCTAVES + _FINE
+_BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
+_REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
+_MEDIAN = float(norm.ppf(0.75))  # median of |Z|
+_TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
+_STEPS = 24  # bits kept of a winsorised square
+_SMALLEST, _LARGEST_RATIO = 1e-6, 8.0  # what a Gaussian's sd may be, in units of the bound
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyVariances:
+    """Private variances of the scores on released components.
+
+    Parameters
+    ----------
+    variances : array of shape (m,)
+        One per component, not below zero, in units of the (scaled) columns squared.
+    noise_sd : array of shape (m,)
+        Standard deviation that the noise of the last step gives each of them, to first order.
+    method : str
+        How far scores were pulled in.
+    guarantee : Guarantee
+        The promise about the variances alone; add it to that of the release.
+    """
+
+    variances: np.ndarray
+    noise_sd: np.ndarray
+    method: str
+    guarantee: Guarantee = field(repr=False)
+
+
+def private_variances(
+    X: Any,
+    release: Release,
+    epsilon: float,
+    delta: float,
+    *,
+    method: str = "huber",
+    random_state: int | None = None,
+) -> NoisyVariances:
+    r"""Release the variance of the scores on each released component, robustly.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The rows of the release, finite numbers, in the original columns.
+    release : Release
+        Its components, and its column scales if it has some.
+    epsilon, delta : float
+        Budget of this release alone; infinite ε draws no noise.
+    method : "huber", "winsorized" or "clipped", default "huber"
+        "huber" pulls scores in to 1.345 standard deviations, found from a private median, and
+        "winsorized" to a private 0.9 quantile; both give the variance that a Gaussian would have.
+        "clipped" pulls them in to 3 standard deviations and takes the mean square as it is.
+    random_state : None or int, default None
+        None draws from the secure source; a seed makes a simulation.
+
+    Returns
+    -------
+    NoisyVariances
+        Variances and their guarantee.
+
+    Notes
+    -----
+    **Privacy.** (ε, δ), replace-one, n public. Rows are paired at random, each in one pair, so
+    one row moves one of the ⌊n/2⌋ score vectors :math:`y = V(x_i - x_j)/\sqrt2`. Ten noisy counts
+    per component find its bound b: each moves by at most 1, m of them by at most :math:`\sqrt m`.
+    Then :math:`\sum \min(y^2/b^2, 1)`, each term rounded to 2⁻²⁴ so that the sum is exact, moves by
+    at most 1 per component, :math:`\sqrt m` in all. Eleven Gaussian events that compose to exactly
+    (ε, δ); docs/proofs/spectrum.md.
+
+    No centre and no bounds are needed. Bounds are found between 2⁻⁶⁴ and 2⁶⁴ to 9 %; scores beyond
+    count as if they were there.
+
+    What is estimated where tails are heavy is the variance of the middle of the scores, as if
+    they were Gaussian: it exists even where the variance does not, and bad rows move it little.
+    Where more than half of the scores on a component are equal, it is zero.
+
+    **Paper.** The remark after Prop 2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.releases import private_variances
+    >>> X = np.random.default_rng(0).normal(size=(5000, 4)) * [30, 10, 1, 1]
+    >>> release = DPPCA(n_components=2, epsilon=1.0, delta=1e-6, random_state=0).fit(X).release_
+    >>> found = private_variances(X, release, 0.5, 1e-6, random_state=0)
+    >>> np.sqrt(found.variances).round(0)
+    array([30., 10.])
+    """
+    _validate.one_of(METHODS, method=method)
+    events = variance_events(epsilon, delta)
+    X = _rows(X, release)
+    n, m = len(X) // 2, len(release.components)
+    count_sigma, sum_sigma = _sigma(events[0], m), _sigma(events[-1], m)
+    rng = rng_for(random_state)
+    _warn_of_few(n, m, count_sigma)
+    sizes = _paired_sizes(X, release, rng)  # not private
+    bounds = _private_bounds(sizes, method, count_sigma, rng)
+    shares = _noised(_square_sums(sizes, bounds), sum_sigma, rng) / n
+    variances = _variances(shares, bounds, method)
+    up, down = (
+        _variances(shares + move, bounds, method) for move in (sum_sigma / n, -sum_sigma / n)
+    )
+    return NoisyVariances(
+        variances=variances,
+        noise_sd=np.maximum(up - variances, variances - down),
+        method=method,
+        guarantee=Guarantee(
+            events=events,
+            delta=delta,
+            assumptions=release.guarantee.assumptions,
+            seeded=rng.seeded,
+        ),
+    )
+
+
+def variance_events(epsilon: float, delta: float) -> tuple[Event, ...]:
+    """What `private_variances` draws, from its budget alone."""
+    epsilon = _validate.budget(epsilon=epsilon)
+    _validate.fraction(delta=delta)
+    if math.isinf(epsilon):
+        return (NonPrivateEvent(purpose="variances"),)
+    whole = gaussian_multiplier(epsilon, delta)  # μ² = 1/whole² is what the steps share
+    count = GaussianEvent(
+        purpose="bounds of the variances",
+        noise_multiplier=whole * math.sqrt(_LEVELS / _BOUNDS_SHARE),
+    )
+    sums = GaussianEvent(purpose="variances", noise_multiplier=whole / math.sqrt(1 - _BOUNDS_SHARE))
+    return (count,) * _LEVELS + (sums,)
+
+
+def _sigma(event: Event, m: int) -> float:
+    """Noise of m numbers that one row moves by at most 1 each."""
+    if not isinstance(event, GaussianEvent):
+        return 0.0
+    return calibrated_sigma(event.noise_multiplier, math.sqrt(m), m)
+
+
+def _noised(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
+    return add_gaussian(values, sigma, rng) if sigma > 0 else values
+
+
+def _rows(X: Any, release: Release) -> np.ndarray:
+    """The rows as floats, with the columns of the release."""
+    if release.guarantee.neighbors != "replace-one" or not len(release.components):
+        raise ParameterError("`release` must hold components, private for replace-one neighbours.")
+    try:
+        rows = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        rows = None
+    if rows is None:  # raised out here: numpy's message quotes the value
+        raise DataError("The rows must be numbers.")
+    if rows.ndim != 2 or rows.shape[1] != release.n_features or len(rows) < 2:
+        raise DataError(
+            f"At least two rows with the {release.n_features} columns of the release are needed, "
+            f"got shape {rows.shape}."
+        )
+    if not np.isfinite(rows).all():
+        raise DataError("The rows hold NaN or inf.")
+    return rows
+
+
+def _warn_of_few(n: int, m: int, count_sigma: float) -> None:
+    """Warn where the noise of a count may carry a bound away; from public numbers."""
+    if 4 * count_sigma > _TRIM[1] * n:
+        warnings.warn(
+            f"{n} pairs of rows are few for the variances of {m} components: they may be mere "
+            "noise. More rows, more budget or fewer components help.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _paired_sizes(X: np.ndarray, release: Release, rng: Rng) -> np.ndarray:
+    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows."""
+    order, half = rng.permutation(len(X)), len(X) // 2
+    if release.scale is not None:
+        with np.errstate(over="ignore"):
+            X = np.clip(X / release.scale, -LARGEST, LARGEST)
+    # Halves first: the difference of two floats near the largest one is still a float.
+    unit, length = directions(0.5 * X[order[:half]] - 0.5 * X[order[half : 2 * half]])
+    # einsum and not a matrix product: each pair's bits are then its own whatever the others are.
+    cosines = np.minimum(np.abs(np.einsum("nd,md->nm", unit, release.components)), 1.0)
+    with np.errstate(over="ignore"):
+        return np.minimum(cosines * np.minimum(SQRT2 * length, LARGEST)[:, None], LARGEST)
+
+
+def _private_bounds(sizes: np.ndarray, method: str, sigma: float, rng: Rng) -> np.ndarray:
+    """Where to pull the scores in, per component, by noisy bisection for a quantile."""
+    n, m = sizes.shape
+    quantile = 0.5
+    if method == "winsorized":  # not so far out that the noise of a count could reach the end
+        quantile = 1 - min(_TRIM[1], max(_TRIM[0], 4 * sigma / n))
+    index = np.full(m, -(2 ** (_LEVELS - 1)))  # left end of the bracket, in steps of 2^(1/8)
+    for level in reversed(range(_LEVELS)):
+        middle = index + 2**level
+        counts = np.count_nonzero(sizes <= _grid(middle), axis=0).astype(float)
+        index = np.where(_noised(counts, sigma, rng) >= quantile * n, index, middle)
+    found = _grid(index + 0.5)
+    return found if method == "winsorized" else found * _REACH[method] / _MEDIAN
+
+
+def _grid(index: np.ndarray) -> np.ndarray:
+    return np.exp2(index / 2**_FINE)
+
+
+def _square_sums(sizes: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Sums of min(y²/b², 1), each rounded to 2⁻²⁴; exact for fewer than 2²⁹ pairs."""
+    ways = np.minimum(np.minimum(sizes, bounds) / bounds, 1.0)
+    return np.ldexp(np.rint(ways**2 * 2.0**_STEPS).sum(axis=0), -_STEPS)
+
+
+def _variances(shares: np.ndarray, bounds: np.ndarray, method: str) -> np.ndarray:
+    """Variances from the noisy means of min(y²/b², 1)."""
+    shares = np.clip(shares, 0.0, 1.0)
+    if method == "clipped":
+        return bounds**2 * shares
+    return (bounds * _gaussian_ratio(shares)) ** 2
+
+
+def _gaussian_ratio(shares: np.ndarray) -> np.ndarray:
+    """Standard deviation σ/b of the Gaussian for which E min(y²/b², 1) is as given."""
+    low, high = np.full((2, *shares.shape), [[_SMALLEST], [_LARGEST_RATIO]])
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        above = _gaussian_share(middle) > shares
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.where(low > _SMALLEST, low, 0.0)
+
+
+def _gaussian_share(ratio: np.ndarray) -> np.ndarray:
+    """E min(t²Z², 1) for a standard Gaussian Z."""
+    cut = 1 / ratio
+    inside = special.erf(cut / SQRT2) - 2 * cut * np.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
+    return ratio**2 * inside + special.erfc(cut / SQRT2)
+
+
+def release_intervals(
+    release: Release, level: float = 0.9, *, sampling: bool = False
+) -> LoadingIntervals:
+    r"""Intervals for the loadings of a release, from the release alone.
+
+    Parameters
+    ----------
+    release : Release
+        With its noisy matrix and at least one component.
+    level : float, default 0.9
+        Share of the loadings that shall lie in their intervals.
+    sampling : bool, default False
+        False: about the directions of the same rows without noise. True: about those of the
+        population; for the spherical sign only.
+
+    Returns
+    -------
+    LoadingIntervals
+        For the components of the release, in their order and with their signs.
+
+    Notes
+    -----
+    **Privacy.** Nothing is spent: post-processing, see `gdppca.theory.loading_intervals`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.releases import release_intervals
+    >>> X = np.random.default_rng(0).normal(size=(5000, 4)) * [30, 10, 1, 1]
+    >>> release = DPPCA(n_components=2, epsilon=1.0, delta=1e-6, random_state=0).fit(X).release_
+    >>> release_intervals(release).angles.round(3)
+    array([0.002, 0.005])
+    """
+    if release.scatter is None or not len(release.components):
+        raise ReleaseError("The release holds no noisy matrix or no components.")
+    if sampling and (release.sign is None or release.sign["name"] != "spherical"):
+        raise ParameterError(
+            "`sampling=True` is known for the spherical sign only: with other signs the sampling "
+            "error depends on the law of the lengths too."
+        )
+    m = len(release.components)
+    found = loading_intervals(
+        release.scatter,
+        release.noise_sd,
+        _independent(release),
+        m,
+        level,
+        sampling=sampling,
+        centre_bias=release.centre_bias,
+    )
+    same = (np.einsum("kd,kd->k", found.components, release.components) > 0)[:, None]
+    return replace(
+        found,
+        components=release.components,
+        lower=np.where(same, found.lower, -found.upper),
+        upper=np.where(same, found.upper, -found.lower),
+    )
+
+
+def _independent(release: Release) -> float:
+    """Rows that a one-sample matrix of the same sampling error would need."""
+    scheme = release.scheme or {}
+    if scheme.get("name") == "halves":
+        return release.n_samples / 2
+    size = scheme.get("size", math.inf)
+    return release.n_samples * (1 - 1 / size)
