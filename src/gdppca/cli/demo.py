@@ -13,6 +13,14 @@ from gdppca.cli.files import drawn
 from gdppca.cli.show import console, summary
 from gdppca.estimators import DPPCA
 from gdppca.linalg import sin_theta
+from gdppca.planning import plan
+from gdppca.report import Owner, write_report
+
+_OWNER = Owner(
+    name="Measurements of 442 diabetes patients",
+    curators=("The gdppca demonstration",),
+    intended_use="Showing what a private principal component analysis looks like.",
+)
 
 
 def run(folder: Path) -> None:
@@ -22,10 +30,14 @@ def run(folder: Path) -> None:
         f"{patients.data.shape[0]} diabetes patients, {patients.data.shape[1]} measurements each "
         "(Efron et al. 2004, shipped with scikit-learn; columns were put on one scale there)."
     )
-    pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6).fit(patients.data)
-    release = replace(pca.release_, feature_names=tuple(patients.feature_names))
+    n, d = patients.data.shape
+    ahead = plan(n, d, epsilon=2.0, delta=1e-6, spectrum=None, location="auto")
+    pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6)
+    release = pca.fit_release(patients.data, score_map=0.5).with_plan(ahead)
+    release = replace(release, feature_names=tuple(patients.feature_names))
     console.print(summary(release))
-    exact = DPPCA(n_components=2, epsilon=math.inf).fit(patients.data)
+    same = None if pca.mean_ is None else "private"
+    exact = DPPCA(n_components=2, epsilon=math.inf, location=same).fit(patients.data)
     lost = sin_theta(pca.components_, exact.components_)
     first = sin_theta(pca.components_[:1], exact.components_[:1])
     console.print(
@@ -38,7 +50,9 @@ def run(folder: Path) -> None:
     console.print(f"Release: {folder / 'release.json'}", soft_wrap=True)
     try:
         drawn(release, folder / "components.png")
+        write_report(release, folder / "report.html", _OWNER)
     except MissingExtraError as missing:
-        console.print(f"No plot: {missing}")
+        console.print(f"No plot or report: {missing}")
     else:
         console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True)
+        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True)

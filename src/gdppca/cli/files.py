@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from gdppca._errors import ParameterError
+from gdppca.planning.plan import PLAN_FIELDS
 from gdppca.plots import release_figure
 from gdppca.releases import Release, write_whole
 
@@ -36,3 +39,15 @@ def drawn(release: Release, path: Path) -> None:
     picture = io.BytesIO()
     release_figure(release).savefig(picture, format=path.suffix.lower().lstrip("."))
     write_whole(path, picture.getvalue())
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """Read what `gdppca plan --json` printed; only the plan's own fields are kept."""
+    problem = ParameterError(f"'{path}' is no plan: make one with gdppca plan ... --json.")
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise problem from None
+    if not isinstance(plain, dict) or not set(PLAN_FIELDS) <= set(plain):
+        raise problem
+    return {name: plain[name] for name in PLAN_FIELDS}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from gdppca._errors import ParameterError
-from gdppca.cli.files import drawn, require_writable
+from gdppca.cli.files import drawn, read_plan, require_writable
 from gdppca.cli.show import console, late_progress, summary
 from gdppca.engines.files import read_table
 from gdppca.estimators import DPPCA
@@ -28,6 +28,7 @@ class Wish:
     variances: float
     score_map: float
     groups: str | None
+    plan: Path | None
     output: Path
     plot: Path | None
     report: Path | None
@@ -36,6 +37,7 @@ class Wish:
 def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
     """Fit, save, draw, report and print."""
     _require_writable(wish, force=force)
+    planned = None if wish.plan is None else read_plan(wish.plan)
     table, labels, categories = _read(wish)
     with late_progress("comparing rows") as progress:
         release = pca.fit_release(
@@ -46,6 +48,7 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
             categories=categories,
             progress=progress,
         )
+    release = replace(release, plan=planned)
     release.save(wish.output)
     if wish.plot is not None:
         drawn(release, wish.plot)

@@ -113,6 +113,10 @@ def fit(
         str | None,
         typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Plan to keep with the release: a file with what plan --json printed."),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Also draw spectrum and loadings: a .png, .svg or .pdf file."),
@@ -153,6 +157,7 @@ def fit(
             variances=variances,
             score_map=score_map,
             groups=groups,
+            plan=plan,
             output=output,
             plot=plot,
             report=report,

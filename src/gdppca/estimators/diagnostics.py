@@ -179,7 +179,9 @@ def breakdown_of(pca: PrivatePCA) -> float:
     release = pca.release_
     if release.scatter is None or release.sign is None:
         raise ParameterError("`pca` must be a fit whose release holds a sign and a matrix.")
-    eigenvalues = denoised_eigenvalues(pca.eigenvalues_, release.noise_sd, release.n_samples)
+    eigenvalues = denoised_eigenvalues(
+        pca.eigenvalues_, release.noise_sd, release.n_samples, release.centre_bias
+    )
     return breakdown_bound(eigenvalues, pca.n_components_, release.sign["sup_norm"])
 
 

@@ -29,6 +29,12 @@ _NO_ERROR = 1e-9
 _PRECISION = 1e-3  # of an answer, which is rounded up to three digits
 
 
+PLAN_FIELDS = (
+    "n_samples", "n_features", "n_components", "epsilon", "delta", "statistic", "spectrum",
+    "sin_theta", "per_component", "noise_sd", "detectable",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     r"""What accuracy a budget is expected to buy, from public numbers alone.

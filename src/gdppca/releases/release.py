@@ -21,7 +21,7 @@ from gdppca._errors import ReleaseError
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
-from gdppca.releases.score_map import ScoreMap
+from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
 from gdppca.releases.spatial_median import centre_bias
 
 if TYPE_CHECKING:
@@ -189,7 +189,13 @@ class Release:
     def with_score_map(self, score_map: ScoreMap) -> Release:
         """The same release with a map of its scores; their guarantees are added."""
         _check_score_map(score_map, len(self.components))
-        return replace(self, score_map=score_map, guarantee=self.guarantee + score_map.guarantee)
+        together = self.guarantee + score_map.guarantee
+        assumed = tuple(words for words in together.assumptions if words != ASSUMED_APART)
+        return replace(self, score_map=score_map, guarantee=replace(together, assumptions=assumed))
+
+    def with_plan(self, plan: Any) -> Release:
+        """The same release with the `Plan` that was made before; public numbers only."""
+        return replace(self, plan=plan.to_dict())
 
     def with_variances(self, found: NoisyVariances) -> Release:
         """The same release with variances of its components; their guarantees are added."""

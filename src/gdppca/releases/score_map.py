@@ -34,8 +34,8 @@ _ASSUMED = (
     "The number of rows and the column names are public.",
     "Parameters were chosen without looking at the data.",
     "Nothing counts repeated maps: each one spends its own budget.",
-    "The components come from a release, whose own guarantee is to be added.",
 )
+ASSUMED_APART = "The components come from a release, whose own guarantee is to be added."
 _ASSUMED_GROUPS = "The names of the groups are public."
 _ASSUMED_FRAME = "The frame was chosen without looking at the data."
 
@@ -424,6 +424,7 @@ def _assumptions(names: tuple[str, ...] | None, frame: Any) -> tuple[str, ...]:
     public_frame = frame is not None and not isinstance(frame, str)
     return (
         *_ASSUMED,
+        ASSUMED_APART,
         *([_ASSUMED_GROUPS] if names is not None else []),
         *([_ASSUMED_FRAME] if public_frame else []),
     )

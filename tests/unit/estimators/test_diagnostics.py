@@ -91,7 +91,9 @@ def test_other_estimators_have_a_map_too():
 
 def test_breakdown_follows_from_the_release(clean):
     _, pca = clean
-    phi = denoised_eigenvalues(pca.eigenvalues_, pca.noise_sd_, pca.n_samples_)
+    release = pca.release_
+    noise = release.noise_sd, release.n_samples, release.centre_bias
+    phi = denoised_eigenvalues(pca.eigenvalues_, *noise)
     assert breakdown_of(pca) == pytest.approx(breakdown_bound(phi, 2, 1.0))
     assert 0 < breakdown_of(pca) < 0.125
     X = np.random.default_rng(0).normal(size=(300, 4))
