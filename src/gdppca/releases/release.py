@@ -115,7 +115,8 @@ class Release:
         """What the error of a private centre may add to an eigenvalue; zero without one."""
         if self.location is None:
             return 0.0
-        return centre_bias(self.guarantee.events, self.n_samples, self.n_features)
+        groups = (self.scheme or {}).get("groups", 1)  # of a merged release, each with its own
+        return centre_bias(self.guarantee.events, self.n_samples // groups, self.n_features)
 
     def __repr__(self) -> str:
         return (

@@ -50,6 +50,7 @@ _PAIRS = {
     "all": "every pair of rows",
     "halves": "pairs of rows, each row in one pair",
     "one-sample": "every row and one centre",
+    "merged": "as in the releases of the groups that were merged",
 }
 
 

@@ -195,3 +195,96 @@ def test_installed_command_tells_its_version():
     command = [sys.executable, "-c", "from gdppca.cli.main import app; app()", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("gdppca 0.")
+
+
+def test_fit_with_everything_under_one_budget(data, tmp_path, rng):
+    table = np.genfromtxt(data, delimiter=",", skip_header=1)
+    labels = np.where(rng.random(len(table)) < 0.5, "f", "m")
+    lines = [f"{a},{b},{c},{label}" for (a, b, c), label in zip(table, labels, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,pulse,weight,sex", *lines]))
+    result = run("plan", "--rows", 3000, "--columns", 3, "--json")
+    (tmp_path / "plan.json").write_text(result.output)
+    result = run(
+        "fit", tmp_path / "t.csv", "-o", tmp_path / "r.json", "--scale", "private",
+        "--variances", "0.2", "--score-map", "0.3", "--groups", "sex=f,m",
+        "--plan", tmp_path / "plan.json", "--report", tmp_path / "r.html",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    release = Release.load(tmp_path / "r.json")
+    assert release.guarantee.epsilon == pytest.approx(1.0, rel=1e-6)
+    assert release.guarantee.epsilon <= 1
+    assert release.score_map.groups == ("f", "m")
+    assert release.plan["n_samples"] == 3000
+    assert "<script>" not in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--score-map", "1.5"], "share of the map"),
+        (["--variances", "0.6", "--score-map", "0.5"], "less than 1"),
+        (["--groups", "sex=f,m"], "--score-map"),
+        (["--score-map", "0.3", "--groups", "sex"], "categories"),
+        (["--score-map", "0.3", "--groups", "sex=f,m"], "no column 'sex'"),
+        (["--score-map", "0.3", "--groups", "age=1,2", "--columns", "age,pulse"], "a group and"),
+        (["--location", "1,2"], "location"),
+        (["--location", "home"], "location"),
+        (["--scale", "1,2,-3"], "> 0"),
+        (["--report", "r.txt"], ".html"),
+        (["--plan", "data.csv"], "no plan"),
+    ],
+)
+def test_bad_wishes_write_nothing(data, tmp_path, options, said, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("fit", data, "-o", tmp_path / "r.json", *options)
+    assert result.exit_code == 2
+    assert said in words(result)
+    assert {path.name for path in tmp_path.iterdir()} == {"data.csv"}
+
+
+def test_public_centre_and_scale_from_the_command_line(data, tmp_path):
+    result = run("fit", data, "-o", tmp_path / "r.json", "--location=1,-2,0.5", "--scale", "9,3,1")
+    assert result.exit_code == 0, result.output
+    release = Release.load(tmp_path / "r.json")
+    assert release.location.tolist() == [1.0, -2.0, 0.5]
+    assert release.scale.tolist() == [9.0, 3.0, 1.0]
+
+
+def test_merge_writes_one_release_of_both(data, tmp_path):
+    for name in ("a", "b"):
+        run("fit", data, "-o", tmp_path / f"{name}.json")
+    parts = [tmp_path / "a.json", tmp_path / "b.json"]
+    result = run("merge", *parts, "-o", tmp_path / "all.json")
+    assert result.exit_code == 0, result.output
+    assert "one of the 2 merged groups only" in words(result)
+    merged = Release.load(tmp_path / "all.json")
+    assert merged.n_samples == 6000
+    assert merged.guarantee.epsilon == pytest.approx(1.0)
+    assert "overwritten" in words(run("merge", *parts, "-o", parts[0], "--force"))
+
+
+def test_report_from_a_release(data, tmp_path):
+    run("fit", data, "-o", tmp_path / "r.json")
+    result = run(
+        "report", tmp_path / "r.json", "-o", tmp_path / "r.html", "--name", "Blood & <bones>",
+        "--curator", "North", "--curator", "South", "--date", "2026-01-31",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "r.html").read_text()
+    assert "Blood &amp; &lt;bones&gt;" in page
+    again = run("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
+    assert again.exit_code == 2
+    assert "exists already" in words(again)
+    assert run("report", tmp_path / "r.json", "-o", tmp_path / "x.html", "--date", "soon").exit_code
+
+
+def test_plan_speaks_in_words_and_in_json(tmp_path):
+    told = run(
+        "plan", "--rows", 2000, "--columns", 25, "--epsilon", 0.5, "--spectrum", "spiked:10,5",
+        "--target", 0.2, "--plot", tmp_path / "curve.png",
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert "stand above the noise" in words(told)
+    assert (tmp_path / "curve.png").stat().st_size > 5000
+    plain = json.loads(run("plan", "--rows", 2000, "--columns", 25, "--json").output)
+    assert plain["n_features"] == 25
