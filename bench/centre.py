@@ -13,7 +13,7 @@ import numpy as np
 from gdppca import DPPCA, sin_theta
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from simulate import spiked  # noqa: E402
+from simulate import spiked
 
 KINDS = ("gaussian", "t1", "contaminated")
 ROWS = (500, 1000, 2000, 5000, 20_000, 50_000)

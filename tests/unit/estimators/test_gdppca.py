@@ -527,7 +527,7 @@ class TestCentreAndScale:
         assert ("radius" in purposes) == (radius == "quantile")
 
     def test_private_centre_is_used_by_transform(self, rng):
-        X = rng.normal(size=(4000, 3)) + [1000.0, -5.0, 0.0]
+        X = rng.normal(loc=[1000.0, -5.0, 0.0], size=(4000, 3))
         pca = DPPCA(2, epsilon=2.0, delta=1e-6).fit(X)
         assert pca.release_.scheme == {"name": "one-sample"}
         np.testing.assert_allclose(pca.mean_, [1000.0, -5.0, 0.0], atol=0.2)
