@@ -1,4 +1,4 @@
-"""Mean sin Θ of pairs, private centre and public centre; the table of docs/guide/centre-and-scale.md.
+"""Mean sin Θ of pairs, private and public centre: the table of docs/guide/centre-and-scale.md.
 
 Seeded simulations of the paper's spiked tables, centre 20 standard deviations from the origin in
 every column, (ε, δ) = (0.5, 1e-5).
