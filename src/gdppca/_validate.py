@@ -39,11 +39,13 @@ def finite_positive(**parameter: Any) -> float:
 
 
 def budget(**parameter: Any) -> float:
-    """Return an ε: above 1e-5, below which floating point cannot calibrate; infinity is allowed."""
+    """Return an ε between 1e-5 and 1e6, where noise can be calibrated, or infinity."""
     name, _ = _only(parameter)
     value = positive(**parameter)
     if value < 1e-5:
         raise ParameterError(f"`{name}` must be at least 1e-5; below, noise cannot be calibrated.")
+    if 1e6 < value < math.inf:
+        raise ParameterError(f"`{name}` must not exceed 1e6, which protects nobody; use inf.")
     return value
 
 

@@ -249,6 +249,7 @@ class DPPCA(PrivatePCA):
             progress=progress,
         )
 
+    @np.errstate(all="ignore")  # no error or warning may depend on a cell
     def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
         """Fit within (ε, δ) less what is reserved for releases to come."""
         self._forget()
@@ -277,6 +278,7 @@ class DPPCA(PrivatePCA):
             noisy = private_scatter(K_hat, settings.noise, rng)
         return self._publish(noisy, settings)
 
+    @np.errstate(all="ignore")
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a batch of rows. Draws no noise and releases nothing until `finalize`.
 
@@ -320,8 +322,10 @@ class DPPCA(PrivatePCA):
         check_rows(n)
         settings = stream.settings.with_(n_samples=n)
         _warn_of_weakness(settings, stacklevel=3)
-        K_hat = stream.sums.mean()  # not private
-        return self._publish(private_scatter(K_hat, settings.noise, stream.rng), settings)
+        with telling_of_a_spend(settings.epsilon, settings.delta):
+            K_hat = stream.sums.mean()  # not private
+            noisy = private_scatter(K_hat, settings.noise, stream.rng)
+        return self._publish(noisy, settings)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gdppca import _validate
@@ -13,7 +15,7 @@ from gdppca.kernels import Progress
 from gdppca.privacy import Event
 from gdppca.releases import Release, private_variances, score_map
 from gdppca.releases.score_map import score_map_events
-from gdppca.releases.spectrum import variance_events
+from gdppca.releases.spectrum import variance_events, warn_of_few_pairs
 
 if TYPE_CHECKING:
     from gdppca.estimators.gdppca import DPPCA
@@ -34,6 +36,7 @@ def whole_release(
     directions get the rest.
     """
     matrix = as_matrix(X).values
+    map_wish = {name: _kept(wish) for name, wish in map_wish.items()}
     parts = _parts(pca, variance_share, map_share)
     reserved = _events(pca, len(matrix), parts, map_wish)
     pca._fit(X, progress, reserved)
@@ -41,7 +44,9 @@ def whole_release(
     with telling_of_a_spend(pca.epsilon, pca.delta):
         if "variances" in parts:
             seed = None if pca.random_state is None else pca.random_state + 1
-            found = private_variances(matrix, release, *parts["variances"], random_state=seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # warned before the spend
+                found = private_variances(matrix, release, *parts["variances"], random_state=seed)
             release = release.with_variances(found)
         if "map" in parts:
             seed = None if pca.random_state is None else pca.random_state + 2
@@ -86,9 +91,11 @@ def _events(
     """What the later releases will draw; wishes that cannot be met are refused here."""
     events: tuple[Event, ...] = ()
     if "variances" in parts:
+        _check_known_components(pca, 1, "Variances")
+        warn_of_few_pairs(n, pca.n_components, *parts["variances"])
         events += variance_events(*parts["variances"])
     if "map" in parts:
-        _check_components_of_map(pca)
+        _check_known_components(pca, 2, "A score map")
         events += score_map_events(n, *parts["map"], known_center=_public_center(pca), **map_wish)
     elif any(value is not None for value in (map_wish["groups"], map_wish["categories"])):
         raise ParameterError(
@@ -102,11 +109,16 @@ def _public_center(pca: DPPCA) -> bool:
     return pca.location is not None and not isinstance(pca.location, str)
 
 
-def _check_components_of_map(pca: DPPCA) -> None:
-    """A map needs two components, and that must be known before anything is spent."""
+def _check_known_components(pca: DPPCA, least: int, what: str) -> None:
+    """How many components there will be must be known before anything is spent."""
     m = pca.n_components
-    if isinstance(m, str) or m < 2:
+    if isinstance(m, str) or _validate.count(n_components=m) < least:
         raise ParameterError(
-            f"A score map shows two components: `n_components` must be a number of at least 2, "
+            f"{what} under the same budget: `n_components` must be a number of at least {least}, "
             f"got {m!r}."
         )
+
+
+def _kept(wish: Any) -> Any:
+    """A wish that can be read twice; an iterator cannot."""
+    return list(wish) if isinstance(wish, Iterator) else wish

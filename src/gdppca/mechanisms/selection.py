@@ -8,6 +8,8 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.randomness import Rng
 
+_LARGEST_SCALE = 2.0**40
+
 
 def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
     """Index of a nearly largest score, ε-differentially private for scores of sensitivity one.
@@ -30,8 +32,13 @@ def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
 
 
 def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
-    """Independent integers from the discrete Laplace law of the given scale."""
+    """Independent integers from the discrete Laplace law of the given scale, at most 2**40.
+
+    Larger noise could reach the ends of 64-bit integers, where the data would show through.
+    """
     scale = _validate.finite_positive(scale=scale)
+    if scale > _LARGEST_SCALE:
+        raise ParameterError("The noise is too large for whole numbers; use a larger epsilon.")
     if rng.seeded:
         p = -np.expm1(-1 / scale)
         first, second = rng.generator().geometric(p, size=(2, size))
@@ -39,6 +46,6 @@ def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T=int))
-    noise = dp.m.make_laplace(domain, dp.l1_distance(T=int), scale=scale)
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    noise = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
     return np.array(noise([0] * size), dtype=np.int64)

@@ -106,6 +106,9 @@ def _check_mergeable(parts: list[Release]) -> None:
         if part.guarantee.neighbors != "replace-one":
             raise ReleaseError("Only guarantees for replace-one neighbours can be merged.")
     first = parts[0]
+    for one, other in itertools.combinations(parts, 2):
+        if _equal(one.scatter, other.scatter):
+            raise ReleaseError("Two of the releases hold the same matrix: one of them is a copy.")
     for part in parts[1:]:
         for name in ("feature_names", "sign", "calibration"):
             if getattr(part, name) != getattr(first, name):

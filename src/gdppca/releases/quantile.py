@@ -86,7 +86,7 @@ def private_quantile(
     True
     """
     q = _validate.fraction(q=q)
-    epsilon = _validate.finite_positive(epsilon=epsilon)
+    epsilon = _validate.finite_positive(epsilon=_validate.budget(epsilon=epsilon))
     values = _finite_vector(values)
     rng = rng_for(random_state)
     if _validate.one_of(METHODS, method=method) == "grid":

@@ -180,6 +180,8 @@ class Release:
             plan=plain["plan"],
             library_version=plain["library_version"],
         )
+        if release.variances is not None and not _mentions(release.guarantee, "variances"):
+            raise ReleaseError("The release's guarantee leaves out what its variances spent.")
         if release.score_map is not None:
             _check_score_map(release.score_map, len(release.components))
             _check_included(release.score_map.guarantee, release.guarantee)
@@ -228,6 +230,10 @@ class Release:
 def _check_score_map(score_map: ScoreMap, m: int) -> None:
     if max(score_map.axes) >= m:
         raise ReleaseError("The score map shows components that the release does not hold.")
+
+
+def _mentions(guarantee: Guarantee, purpose: str) -> bool:
+    return any(event.purpose == purpose for event in guarantee.events)
 
 
 def _check_included(part: Guarantee, whole: Guarantee) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdppca import _validate, linalg
+from gdppca._errors import ParameterError
 from gdppca.kernels import Scheme
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
@@ -66,6 +67,11 @@ def scatter_noise(
         multiplier = multiplier_left(epsilon, delta, beside)
         sigma = calibrated_sigma(multiplier, sensitivity, length)
     else:
+        if any(isinstance(event, GaussianEvent) for event in beside):
+            raise ParameterError(
+                "The paper's noise shares its budget with no other Gaussian step: use "
+                "`calibration='tight'`."
+            )
         stated = paper_sensitivity(scheme, sign.sup_norm, n_samples)
         pure = sum(event.epsilon for event in beside if isinstance(event, PureEvent))
         sigma = classical_multiplier(epsilon - pure, delta) * stated

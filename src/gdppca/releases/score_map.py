@@ -300,15 +300,16 @@ def _check_noise(shown: ScoreMap) -> None:
 # --- Making a map ---------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")  # no error or warning may depend on a cell
 def score_map(
     X: Any,
     pca: Any,
-    *,
     bins: Any = "auto",
     epsilon: float = 1.0,
     delta: float = 1e-6,
-    axes: tuple[int, int] = (0, 1),
     groups: Any = None,
+    *,
+    axes: tuple[int, int] = (0, 1),
     categories: Any = None,
     frame: Any = None,
     kind: str = "dense",
@@ -529,12 +530,15 @@ def _matrix(X: Any, release: Release) -> np.ndarray:
         raise DataError("The table must be rectangular: rows of one length.") from None
     if array.ndim != 2 or array.shape[1] != release.n_features:
         raise DataError(f"`X` must have {release.n_features} columns, got shape {array.shape}.")
-    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+    if array.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):  # a long double may be too large
+            array = array.astype(float)
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
         raise DataError(
             "`X` must hold finite numbers in every cell. "
             "With the fitted estimator in place of its release, the message names the columns."
         )
-    return array.astype(float)
+    return array
 
 
 def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:
@@ -656,6 +660,13 @@ def _declared(groups: Any) -> list[Any]:
             "such as categories=['A', 'B'], or give a pandas Categorical."
         )
     assert dtype is not None
+    if type(dtype).__name__ == "CategoricalDtype":
+        warnings.warn(
+            "The categories of `groups` are published. Where they were taken from the rows, as by "
+            "astype('category'), a rare one tells of a person: declare them with `categories`.",
+            PrivacyWarning,
+            stacklevel=5,
+        )
     return list(dtype.categories)
 
 

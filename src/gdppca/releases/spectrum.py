@@ -55,6 +55,7 @@ class NoisyVariances:
     guarantee: Guarantee = field(repr=False)
 
 
+@np.errstate(all="ignore")  # no error or warning may depend on a cell
 def private_variances(
     X: Any,
     release: Release,
@@ -121,7 +122,7 @@ def private_variances(
     n, m = len(X) // 2, len(release.components)
     count_sigma, sum_sigma = _sigma(events[0], m), _sigma(events[-1], m)
     rng = rng_for(random_state)
-    _warn_of_few(n, m, count_sigma)
+    warn_of_few_pairs(len(X), m, epsilon, delta)
     sizes = _paired_sizes(X, release, rng)  # not private
     bounds = _private_bounds(sizes, method, count_sigma, rng)
     shares = _noised(_square_sums(sizes, bounds), sum_sigma, rng) / n
@@ -188,9 +189,10 @@ def _rows(X: Any, release: Release) -> np.ndarray:
     return rows
 
 
-def _warn_of_few(n: int, m: int, count_sigma: float) -> None:
+def warn_of_few_pairs(n_samples: int, m: int, epsilon: float, delta: float) -> None:
     """Warn where the noise of a count may carry a bound away; from public numbers."""
-    if 4 * count_sigma > _TRIM[1] * n:
+    n = n_samples // 2
+    if 4 * _sigma(variance_events(epsilon, delta)[0], m) > _TRIM[1] * n:
         warnings.warn(
             f"{n} pairs of rows are few for the variances of {m} components: they may be mere "
             "noise. More rows, more budget or fewer components help.",

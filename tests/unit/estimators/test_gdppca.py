@@ -650,10 +650,29 @@ class TestOneBudget:
         with pytest.raises(ParameterError, match=words):
             DPPCA(2).fit_release(rng.normal(size=(300, 4)), **wish)
 
-    @pytest.mark.parametrize("m", [1, "auto"])
-    def test_map_needs_two_components(self, m, rng):
-        with pytest.raises(ParameterError, match="two components"):
-            DPPCA(m).fit_release(rng.normal(size=(300, 4)), score_map=0.2)
+    @pytest.mark.parametrize(
+        ("m", "wish"), [(1, "score_map"), ("auto", "score_map"), ("auto", "variances")]
+    )
+    def test_number_of_components_must_be_known(self, m, wish, rng):
+        with pytest.raises(ParameterError, match="n_components"):
+            DPPCA(m).fit_release(rng.normal(size=(300, 4)), **{wish: 0.2})
+
+    def test_labels_may_be_an_iterator(self, rng):
+        X, labels = rng.normal(size=(2000, 4)), ["a", "b"] * 1000
+        wish = {"groups": iter(labels), "categories": iter(["a", "b"])}
+        assert DPPCA(2).fit_release(X, score_map=0.3, **wish).score_map.groups == ("a", "b")
+
+    def test_papers_noise_shares_with_no_gaussian_step(self, rng):
+        with pytest.raises(ParameterError, match="calibration"):
+            DPPCA(2, calibration="paper").fit_release(rng.normal(size=(900, 4)), variances=0.3)
+
+    @pytest.mark.parametrize("cell", [1.7e308, 5e-324, 0.0])
+    def test_no_numpy_error_depends_on_a_cell(self, cell, rng):
+        X = rng.normal(size=(1500, 4)) + 3
+        X[7] = cell
+        pca = DPPCA(2, epsilon=2.0, scale="private", sign="winsor", radius="quantile")
+        with np.errstate(all="raise"):
+            pca.fit_release(X, variances=0.2, score_map=0.2)
 
     def test_failed_map_tells_what_is_spent(self, rng, monkeypatch):
         def fail(*_, **__):

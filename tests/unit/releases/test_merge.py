@@ -152,7 +152,13 @@ def test_one_seeded_group_makes_a_simulation(parts):
     X, _ = spiked("gaussian", 600, 5, 9)
     real = DPPCA(2, location=None).fit(X).release_
     assert merge_releases([real, parts[0]]).guarantee.seeded
-    assert merge_releases([real, real]).guarantee.protects
+    other = DPPCA(2, location=None).fit(X[::-1]).release_
+    assert merge_releases([real, other]).guarantee.protects
+
+
+def test_a_copy_is_refused(parts):
+    with pytest.raises(ReleaseError, match="copy"):
+        merge_releases([parts[0], parts[0]])
 
 
 def test_a_group_without_noise_is_said():
