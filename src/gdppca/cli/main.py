@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gdppca._version import __version__
 from gdppca.cli.show import console, friendly, summary
@@ -62,7 +63,20 @@ def _columns(listed: list[str] | None) -> list[str] | None:
     return [name.strip() for name in names if name.strip()] or None
 
 
-@app.command()
+class _ReportByName(TyperCommand):
+    """Lets ``--report`` stand alone: a page called report.html."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give a lone ``--report`` its file."""
+        following = [*args[1:], "--"]
+        lone = [a == "--report" and b.startswith("-") for a, b in zip(args, following, strict=True)]
+        named = [
+            [arg, "report.html"] if alone else [arg] for arg, alone in zip(args, lone, strict=True)
+        ]
+        return super().parse_args(ctx, [arg for part in named for arg in part])
+
+
+@app.command(cls=_ReportByName)
 def fit(
     data: Annotated[Path, typer.Argument(help="CSV file with a header, or Parquet file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Release file to write.")] = Path(
@@ -122,7 +136,8 @@ def fit(
         typer.Option(help="Also draw spectrum and loadings: a .png, .svg or .pdf file."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Also write a report for people: an .html file.")
+        Path | None,
+        typer.Option(help="Also write a report for people: an .html file, report.html by itself."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Known seed: a simulation that protects nobody.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,6 +69,10 @@ class LoadingIntervals:
     above_noise: int
     level: float
     covers: str
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Lower and upper ends: ``lower, upper = intervals``."""
+        return iter((self.lower, self.upper))
 
 
 def loading_intervals(

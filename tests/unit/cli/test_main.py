@@ -288,3 +288,9 @@ def test_plan_speaks_in_words_and_in_json(tmp_path):
     assert (tmp_path / "curve.png").stat().st_size > 5000
     plain = json.loads(run("plan", "--rows", 2000, "--columns", 25, "--json").output)
     assert plain["n_features"] == 25
+
+
+def test_report_option_may_stand_alone(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("fit", data, "--report", "-o", tmp_path / "r.json").exit_code == 0
+    assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")

@@ -688,3 +688,5 @@ class TestOneBudget:
         known = pca.loading_intervals(0.9)
         assert (known.lower <= pca.components_).all()
         assert (pca.components_ <= known.upper).all()
+        lower, upper = known
+        assert (lower < upper).all()
