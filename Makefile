@@ -6,13 +6,15 @@ STAMP := $(VENV)/.installed
 # One thread per BLAS call: the test workers share the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help setup browser demo test test-slow check bench docs clean
+.PHONY: help setup browser postgres demo test test-slow fuzz check bench docs clean
 
 help:
 	@echo "make demo       private principal components of a public table, with a plot"
 	@echo "make test       tests, below 10 minutes"
 	@echo "make test-slow  statistical tests and audits"
+	@echo "make fuzz       a million hostile inputs for every reader together"
 	@echo "make browser    Chromium for the tests of the report, where it is missing"
+	@echo "make postgres   PostgreSQL for the tests of the ledger, where it is missing"
 	@echo "make check      linters, types, doors between rooms"
 	@echo "make bench      speed against numpy and scikit-learn"
 	@echo "make docs       documentation in docs/_build/html"
@@ -37,11 +39,26 @@ browser:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium fonts-liberation; } || \
 	  { echo "Install chromium by your system's own means."; exit 1; }
 
+# Debian's package; the tests start a server of their own, in a folder of their own.
+postgres:
+	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || command -v postgres > /dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y postgresql; } || \
+	  { echo "Install postgresql by your system's own means."; exit 1; }
+
 test: setup
 	$(QUIET_BLAS) $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: setup
 	$(QUIET_BLAS) $(BIN)/python -m pytest -m slow -n auto --dist worksteal --durations 10
+
+# Coverage-guided; a finding stops the run and leaves its input in a file that is named.
+fuzz: setup
+	$(BIN)/python -m pip install --quiet --group fuzz
+	for door in csv:300000 parquet:400000 release:250000 sealed:100000; do \
+	  $(QUIET_BLAS) PYTHONPATH=tests $(BIN)/python tests/fuzz/atheris_doors.py \
+	    $${door%:*} -runs=$${door#*:} -seed=1 || exit 1; \
+	done
 
 check: setup
 	$(BIN)/ruff check .

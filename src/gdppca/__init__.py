@@ -10,19 +10,22 @@
 
 from gdppca import datasets, kernels, privacy, releases, signs, studies, theory
 from gdppca._errors import (
+    BudgetExceeded,
     ColumnTypeError,
     DataError,
     GdppcaError,
+    LedgerError,
     MissingExtraError,
-    NotAvailableError,
     ParameterError,
     PrivacyWarning,
     ReleaseError,
     StateError,
 )
 from gdppca._version import __version__
+from gdppca.auditing import AuditResult, audit
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.kernels import PairSum, kendall_tau
+from gdppca.ledgers import Ledger
 from gdppca.linalg import sin_theta
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Guarantee
@@ -33,12 +36,15 @@ __all__ = [
     "NSGGD",
     "SGPCA",
     "AnalyzeGauss",
+    "AuditResult",
+    "BudgetExceeded",
     "ColumnTypeError",
     "DataError",
     "GdppcaError",
     "Guarantee",
+    "Ledger",
+    "LedgerError",
     "MissingExtraError",
-    "NotAvailableError",
     "PairSum",
     "ParameterError",
     "Plan",
@@ -48,6 +54,7 @@ __all__ = [
     "SignCovariancePCA",
     "StateError",
     "__version__",
+    "audit",
     "datasets",
     "kendall_tau",
     "kernels",

@@ -4,11 +4,12 @@
 
     GdppcaError
     ├── ParameterError (ValueError)        a parameter breaks its rule
-    │   └── NotAvailableError              a legal wish that this version cannot fulfil
     ├── DataError (ValueError)             the table cannot be used as it is
     │   └── ColumnTypeError (TypeError)    a column does not hold numbers
     ├── ReleaseError (ValueError)          a release file is damaged, edited or too new
     ├── StateError (RuntimeError)          a call at the wrong time, such as a second draw of noise
+    ├── LedgerError (RuntimeError)         a ledger cannot be used, or was tampered with
+    ├── BudgetExceeded (RuntimeError)      a request does not fit under a data set's cap
     └── MissingExtraError (ImportError)    an optional package is not installed
 
     PrivacyWarning (UserWarning)           legal, but think again
@@ -27,10 +28,6 @@ class ParameterError(GdppcaError, ValueError):
     """A parameter breaks its rule."""
 
 
-class NotAvailableError(ParameterError):
-    """A legal wish that this version cannot fulfil."""
-
-
 class DataError(GdppcaError, ValueError):
     """The table cannot be used as it is."""
 
@@ -45,6 +42,30 @@ class ReleaseError(GdppcaError, ValueError):
 
 class StateError(GdppcaError, RuntimeError):
     """A call at the wrong time."""
+
+
+class LedgerError(GdppcaError, RuntimeError):
+    """A ledger cannot be used, or was tampered with; `findings` lists what `verify` found."""
+
+    def __init__(self, message: str, findings: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.findings = findings
+
+
+class BudgetExceeded(GdppcaError, RuntimeError):
+    """A request does not fit under a data set's cap; nothing was spent and nothing drawn.
+
+    `requested` and `remaining` are numbers ε that know their δ, both at the cap's δ.
+    """
+
+    def __init__(self, message: str, requested: float, remaining: float) -> None:
+        super().__init__(message)
+        self.requested = requested
+        self.remaining = remaining
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, float, float]]:
+        """Survive the way back from a worker process."""
+        return type(self), (str(self), self.requested, self.remaining)
 
 
 class MissingExtraError(GdppcaError, ImportError):

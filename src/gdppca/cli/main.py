@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from gdppca._version import __version__
+from gdppca.cli.ledger import app as ledger_app
 from gdppca.cli.show import console, friendly, summary
 
 app = typer.Typer(
@@ -18,6 +19,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback with local variables would print rows
     add_completion=False,
 )
+
+
+app.add_typer(ledger_app, name="ledger")
 
 
 def _show_version(wanted: bool) -> None:
@@ -127,6 +131,10 @@ def fit(
         str | None,
         typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="Count the spend: sqlite:///budget.db#patients; see gdppca ledger."),
+    ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(help="Plan to keep with the release: a file with what plan --json printed."),
@@ -164,6 +172,7 @@ def fit(
             calibration=calibration,
             location=_numbers_or_word(location),
             scale=_numbers_or_word(scale),
+            ledger=ledger,
             random_state=seed,
         )
         wish = Wish(
@@ -216,6 +225,38 @@ def plan(
             plot=plot,
             as_json=as_json,
         )
+
+
+@app.command()
+def audit(
+    method: Annotated[str, typer.Option(help="What to audit, or 'list'.")] = "dppca",
+    epsilon: Annotated[float, typer.Option(help="Privacy ε that is claimed.")] = 4.0,
+    delta: Annotated[float, typer.Option(help="Privacy δ that is claimed.")] = 1e-6,
+    runs: Annotated[int, typer.Option(help="Real runs of the pipeline, in all.")] = 24_000,
+    confidence: Annotated[float, typer.Option(help="Of the lower bound.")] = 0.9999,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw what was found: a .png, .svg or .pdf file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Attack the promise on made-up tables: a lower bound on the true ε. No file is read."""
+    with friendly():
+        from gdppca.cli.audit import list_methods, run_audit
+
+        if method == "list":
+            list_methods()
+            return
+        found = run_audit(
+            method,
+            epsilon=epsilon,
+            delta=delta,
+            runs=runs,
+            confidence=confidence,
+            plot=plot,
+            as_json=as_json,
+        )
+        if found.refuted:
+            raise typer.Exit(1)
 
 
 @app.command()

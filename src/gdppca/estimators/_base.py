@@ -29,6 +29,9 @@ ASSUMED = (
     "Parameters were chosen without looking at the data.",
     "Nothing counts repeated fits: each one spends its own budget.",
 )
+ASSUMED_COUNTED = (
+    "Every release from this table is counted in its ledger, under this data set's name."
+)
 ASSUMED_LOCATION = "The centre was chosen without looking at the data."
 NO_NOISE = "epsilon is infinite, so no noise was added"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE
+from gdppca.estimators._base import ASSUMED, ASSUMED_COUNTED, ASSUMED_LOCATION, NO_NOISE
 from gdppca.kernels import Blocks, OneSample, PairSum, Scheme, SignSum
 from gdppca.linalg import LARGEST
-from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent, Status
+from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent, Status
 from gdppca.privacy.accounting import multiplier_left
 from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, scatter_noise
@@ -44,6 +44,7 @@ class Settings:
     scale_share: float | None  # of μ² for private scales, None: public or not needed
     radius_event: PureEvent | None
     quantile: float
+    counted: bool  # by a ledger
     seeded: bool
     streamed: bool
     drawn: tuple[Event, ...] = ()
@@ -65,6 +66,19 @@ class Settings:
         if math.isinf(self.epsilon):
             return math.inf
         return 1 / multiplier_left(self.epsilon, self.delta, self.beside)
+
+    @property
+    def debit(self) -> tuple[Event, ...]:
+        """What this fit and the releases reserved with it will spend, before any of it is drawn.
+
+        All Gaussian steps of the fit count as one: their number is not known yet, their sum is.
+        """
+        if math.isinf(self.epsilon):
+            return (NonPrivateEvent(purpose="fit"),)
+        fit = self.noise.event
+        if self.calibration == "tight":
+            fit = GaussianEvent(purpose="fit", noise_multiplier=1 / self.mu_left)
+        return (fit, *self.beside)
 
     @property
     def seeks_centre(self) -> bool:
@@ -125,6 +139,8 @@ class Settings:
     @property
     def _assumptions(self) -> tuple[str, ...]:
         assumed = list(ASSUMED)
+        if self.counted:
+            assumed[-1] = ASSUMED_COUNTED
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:

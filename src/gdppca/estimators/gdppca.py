@@ -10,7 +10,6 @@ import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import (
-    NotAvailableError,
     ParameterError,
     PrivacyWarning,
     ReleaseError,
@@ -89,8 +88,9 @@ class DPPCA(PrivatePCA):
         public ones.
     scale_share : float, default 0.2
         Share of the budget (of μ²) that private scales take.
-    ledger : None
-        Where spends are recorded; not available in this version.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". A fit that
+        would go beyond the data set's cap is refused before any noise is drawn.
     random_state : None or int, default None
         None draws from the system's secure source. A seed makes a simulation that protects
         nobody, and the guarantee says so.
@@ -258,6 +258,7 @@ class DPPCA(PrivatePCA):
         _ = settings.noise  # too much reserved is refused here
         _warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
+        self._debit(settings)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             if settings.scale_share is not None:  # spends
                 coarse = _coarse_scale(X, settings, rng)
@@ -322,6 +323,7 @@ class DPPCA(PrivatePCA):
         check_rows(n)
         settings = stream.settings.with_(n_samples=n)
         _warn_of_weakness(settings, stacklevel=3)
+        self._debit(settings)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             K_hat = stream.sums.mean()  # not private
             noisy = private_scatter(K_hat, settings.noise, stream.rng)
@@ -385,11 +387,21 @@ class DPPCA(PrivatePCA):
             scale_share=self._scale_share(streamed=streamed),
             radius_event=radius_event,
             quantile=self._quantile(),
+            counted=self.ledger is not None,
             seeded=rng_for(self.random_state).seeded,
             streamed=streamed,
         )
         _ = settings.noise  # a bad budget is refused here
         return settings
+
+    def _debit(self, settings: Settings) -> None:
+        """Enter the whole spend in the ledger, durably, before any noise is drawn."""
+        if self.ledger is None:
+            return
+        from gdppca.ledgers import open_account  # SQL is loaded only where it is used
+
+        ledger, dataset = open_account(self.ledger)
+        ledger.spend(dataset, settings.debit)
 
     def _radius_event(self, *, streamed: bool) -> PureEvent | None:
         """What a private radius will spend, or None where the radius is public."""
@@ -430,8 +442,10 @@ class DPPCA(PrivatePCA):
                 )
         else:
             check_components(self.n_components, d)
-        if self.ledger is not None:
-            raise NotAvailableError("`ledger` is not available in this version; use None.")
+        if self.ledger is not None and self.random_state is not None:
+            raise ParameterError(
+                "`random_state` makes a simulation, which no ledger counts: leave one of them out."
+            )
 
     def _public_vectors(self, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Public centre and scales, where they are arrays."""

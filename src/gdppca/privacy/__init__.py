@@ -9,15 +9,19 @@ from gdppca.privacy.events import (
     PureEvent,
 )
 from gdppca.privacy.guarantee import Guarantee, Neighbors, Status
+from gdppca.privacy.ledger import Budget, BudgetLedger, Receipt
 
 __all__ = [
     "ApproximateEvent",
+    "Budget",
+    "BudgetLedger",
     "Event",
     "GaussianEvent",
     "Guarantee",
     "Neighbors",
     "NonPrivateEvent",
     "PureEvent",
+    "Receipt",
     "Status",
     "split_budget",
 ]

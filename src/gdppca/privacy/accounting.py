@@ -66,10 +66,11 @@ def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
 
 def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
     """Exact δ of one Gaussian at ε: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) with μ = 1/multiplier."""
-    return float(_gaussian_deltas(noise_multiplier, np.array([epsilon]))[0])
+    return float(gaussian_deltas(noise_multiplier, np.array([epsilon]))[0])
 
 
-def _gaussian_deltas(noise_multiplier: float, epsilons: np.ndarray) -> np.ndarray:
+def gaussian_deltas(noise_multiplier: float, epsilons: np.ndarray) -> np.ndarray:
+    """Exact δ of one Gaussian at each ε."""
     mu = 1 / noise_multiplier
     first = log_ndtr(mu / 2 - epsilons / mu)
     second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
@@ -86,7 +87,7 @@ def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pure))))
     shifts = signs @ np.array(pure)
     odds = np.exp(-np.log1p(np.exp(-signs * np.array(pure))).sum(axis=1))
-    return float(odds @ _gaussian_deltas(noise_multiplier, epsilon - shifts))
+    return float(odds @ gaussian_deltas(noise_multiplier, epsilon - shifts))
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,6 @@ from gdppca import (
     DPPCA,
     ColumnTypeError,
     DataError,
-    NotAvailableError,
     ParameterError,
     PrivacyWarning,
     Release,
@@ -28,7 +27,9 @@ from gdppca import (
     kendall_tau,
     sin_theta,
 )
+from gdppca._errors import BudgetExceeded, LedgerError
 from gdppca.kernels import sign_covariance
+from gdppca.ledgers import Ledger
 
 
 @pytest.fixture
@@ -393,16 +394,6 @@ class TestBadInput:
         with pytest.raises(ParameterError, match=words):
             DPPCA(**parameters).partial_fit(X)
 
-    @pytest.mark.parametrize(
-        "parameters",
-        [
-            {"ledger": "sqlite:///x"},
-        ],
-    )
-    def test_wishes_for_later_say_so(self, parameters, X):
-        with pytest.raises(NotAvailableError, match="not available"):
-            DPPCA(**parameters).fit(X)
-
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
     def test_non_finite_cells_name_the_column(self, bad, X):
         X[7, 2] = bad
@@ -690,3 +681,69 @@ class TestOneBudget:
         assert (pca.components_ <= known.upper).all()
         lower, upper = known
         assert (lower < upper).all()
+
+
+class TestLedger:
+    """The whole spend is in the ledger before any noise is drawn."""
+
+    @pytest.fixture
+    def ledger(self, tmp_path):
+        ledger = Ledger(f"sqlite:///{tmp_path / 'budget.db'}")
+        ledger.create("patients", 1.0, 1e-5)
+        return ledger
+
+    def test_fits_are_counted_until_the_cap(self, ledger, rng):
+        X = rng.normal(size=(2000, 4))
+        pca = DPPCA(2, epsilon=0.6, delta=1e-5, ledger=f"{ledger.address}#patients").fit(X)
+        assert "counted in its ledger" in " ".join(pca.guarantee_.assumptions)
+        assert ledger.remaining("patients") < 0.9
+        with pytest.raises(BudgetExceeded) as refused:
+            clone(pca).set_params(epsilon=0.9).fit(X)
+        assert refused.value.requested > refused.value.remaining
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {},
+            {"location": None},
+            {"scale": "private", "sign": "winsor", "radius": "quantile"},
+            {"calibration": "paper", "pairs": 8},
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore")
+    def test_what_is_debited_covers_what_is_drawn(self, ledger, parameters, rng):
+        address = f"{ledger.address}#patients"
+        wish = {} if "calibration" in parameters else {"variances": 0.1, "score_map": 0.2}
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5, ledger=address, **parameters)
+        release = pca.fit_release(rng.normal(size=(2000, 4)), **wish)
+        account = ledger.account("patients")
+        assert release.guarantee.epsilon <= account.spent * (1 + 1e-9)
+        assert account.spent <= 0.5 * (1 + 1e-6) + (0.1 if "calibration" in parameters else 0)
+
+    def test_refused_fit_draws_no_noise(self, ledger, rng, monkeypatch):
+        def draw(*_):
+            raise AssertionError("noise was drawn")
+
+        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", draw)
+        monkeypatch.setattr("gdppca.estimators.gdppca.private_spatial_median", draw)
+        with pytest.raises(BudgetExceeded):
+            DPPCA(2, epsilon=1.5, delta=1e-5, ledger=f"{ledger.address}#patients").fit(
+                rng.normal(size=(2000, 4))
+            )
+        with pytest.raises(LedgerError, match="nobody"):
+            DPPCA(2, epsilon=0.1, ledger=f"{ledger.address}#nobody").fit(rng.normal(size=(99, 4)))
+        assert ledger.account("patients").spent == 0
+
+    def test_batches_are_counted_once(self, ledger, rng):
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5, ledger=f"{ledger.address}#patients")
+        for _ in range(3):
+            pca.partial_fit(rng.normal(size=(200, 4)))
+        assert ledger.account("patients").spent == 0
+        pca.finalize()
+        assert ledger.account("patients").spent == pytest.approx(0.5, rel=1e-6)
+
+    def test_simulation_is_not_counted(self, ledger, rng):
+        with pytest.raises(ParameterError, match="simulation"):
+            DPPCA(2, ledger=f"{ledger.address}#patients", random_state=0).fit(
+                rng.normal(size=(99, 4))
+            )

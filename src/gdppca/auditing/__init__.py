@@ -1,0 +1,8 @@
+"""An audit anyone can run: the worst neighbouring tables, many real fits, a lower bound on ε."""
+
+from gdppca.auditing.audit import AuditResult, audit
+from gdppca.auditing.experiment import Experiment
+from gdppca.auditing.methods import METHODS
+from gdppca.auditing.worst_pairs import experiment_for
+
+__all__ = ["METHODS", "AuditResult", "Experiment", "audit", "experiment_for"]

@@ -1,0 +1,86 @@
+"""What an audit needs to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gdppca.privacy import Event, GaussianEvent, Guarantee, Status
+from gdppca.privacy.accounting import epsilon_at, gaussian_multiplier, gdp_mu
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """The promise that is put to the test."""
+
+    events: tuple[Event, ...]
+    delta: float
+    status: Status = Status.PROVEN
+
+    @property
+    def mu(self) -> float:
+        """μ of Gaussian differential privacy; infinite where no such promise is made."""
+        return gdp_mu(self.events)
+
+    @property
+    def epsilon(self) -> float:
+        """ε at δ."""
+        return epsilon_at(self.events, self.delta)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether everything drawn is Gaussian, so that μ says all of it."""
+        return all(isinstance(event, GaussianEvent) for event in self.events)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Two neighbouring tables, what runs on them, and what an attacker makes of the result.
+
+    Parameters
+    ----------
+    name : str
+        What is audited.
+    tables : pair of tables
+        They differ in one row.
+    run : callable
+        Takes a table and returns what is published; draws secure noise each time.
+    score : callable
+        Takes what was published and returns a number: above zero speaks for the first table.
+    claim : Claim
+        What is promised.
+
+    Examples
+    --------
+    >>> from gdppca import auditing
+    >>> from gdppca.auditing.experiment import Claim
+    >>> from gdppca.mechanisms.selection import integer_laplace
+    >>> from gdppca.privacy import PureEvent
+    >>> from gdppca.randomness import secure_rng
+    >>> count = auditing.Experiment(
+    ...     name="a count",
+    ...     tables=(4, 5),
+    ...     run=lambda rows: rows + integer_laplace(1, 1.0, secure_rng())[0],
+    ...     score=lambda published: 4.5 - published,
+    ...     claim=Claim(events=(PureEvent(purpose="count", epsilon=1.0),), delta=1e-6),
+    ... )
+    >>> auditing.audit(count, runs=2000, confidence=0.999999).refuted
+    False
+    """
+
+    name: str
+    tables: tuple[Any, Any]
+    run: Callable[[Any], Any]
+    score: Callable[[Any], float]
+    claim: Claim
+
+
+def claim_of(guarantee: Guarantee, epsilon: float) -> Claim:
+    """What a guarantee claims; where it promises nothing, the ε that was asked for."""
+    events = guarantee.events
+    if math.isinf(guarantee.nominal_epsilon):
+        multiplier = gaussian_multiplier(epsilon, guarantee.delta)
+        events = (GaussianEvent(purpose="asked for", noise_multiplier=multiplier),)
+    return Claim(events=events, delta=guarantee.delta, status=guarantee.status)

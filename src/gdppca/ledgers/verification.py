@@ -1,0 +1,83 @@
+"""What is wrong with a ledger, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gdppca._errors import GdppcaError
+from gdppca.ledgers.chain import Entry, Head, broken_links
+from gdppca.ledgers.spending import Spending
+from gdppca.privacy.ledger import Budget
+
+_ABOUT = ("program", "format", "ledger")
+
+
+def findings(
+    entries: list[Entry], about: dict[str, str], noted: Head | None, expected: str | None
+) -> list[str]:
+    """Every finding: broken links, wrong openings, lost entries, wrong totals, broken caps."""
+    return [
+        *broken_links(entries),
+        *_opening(entries, about),
+        *_lost(entries, noted, expected),
+        *_wrong_totals(entries),
+    ]
+
+
+def _opening(entries: list[Entry], about: dict[str, str]) -> Iterator[str]:
+    if not entries:
+        yield "Every entry is gone."
+    elif _detail(entries[0]) != {name: about.get(name) for name in _ABOUT}:
+        yield "The first entry is not that of this ledger."
+
+
+def _lost(entries: list[Entry], noted: Head | None, expected: str | None) -> Iterator[str]:
+    """Entries that were seen before and are gone."""
+    hashes = {entry.hash: entry.number for entry in entries}
+    if noted is not None and hashes.get(noted.hash) != noted.number:
+        yield f"The ledger was rolled back or rewritten: entry {noted.number} was seen and is gone."
+    if expected is not None and expected not in hashes:
+        yield "The ledger was rolled back or rewritten: the expected entry is gone."
+
+
+def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
+    """Totals that do not follow from the events, and caps that were broken.
+
+    Totals only grow, so that a cap needs checking where it changes and at the end.
+    """
+    standing: dict[str, tuple[Budget, Spending]] = {}
+    for entry in entries[1:]:
+        try:
+            stated = _stated(entry)
+            cap, before = standing.get(entry.dataset, (stated[0], Spending()))
+            after = before.plus(entry.events)
+        except (GdppcaError, KeyError, TypeError, ValueError):
+            yield f"Entry {entry.number} cannot be read."
+            continue
+        if entry.kind not in ("create", "grant", "spend"):
+            yield f"Entry {entry.number} is of no known kind."
+        if (entry.dataset in standing) == (entry.kind == "create"):
+            yield f"Entry {entry.number} is out of place."
+        if stated[1] != after or (entry.kind == "spend") != bool(entry.events):
+            yield f"The totals of entry {entry.number} do not follow from its events."
+        if stated[0] != cap or stated[0].delta != cap.delta:
+            if entry.kind != "grant":
+                yield f"Entry {entry.number} changed the cap without a grant."
+            if not before.fits(cap):
+                yield f"The cap of '{entry.dataset}' was broken before entry {entry.number}."
+        standing[entry.dataset] = stated[0], after
+    for dataset, (cap, spent) in standing.items():
+        if not spent.fits(cap):
+            yield f"The cap of '{dataset}' is broken."
+
+
+def _detail(entry: Entry) -> object:
+    try:
+        return entry.detail
+    except (TypeError, ValueError):
+        return None
+
+
+def _stated(entry: Entry) -> tuple[Budget, Spending]:
+    detail = entry.detail
+    return Budget(**detail["cap"]), Spending.from_dict(detail["totals"])

@@ -1,0 +1,71 @@
+"""What an audit saw: scores on two tables, and the trade-off of the two errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gdppca.plots.scree import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
+_BINS = 60
+
+
+def audit_figure(
+    first: np.ndarray, second: np.ndarray, claimed: tuple[np.ndarray, np.ndarray], caption: str
+) -> Figure:
+    """Score distributions and trade-off curves side by side, with the result as a caption."""
+    figure = new_figure(figsize=(10.0, 4.4), dpi=150)
+    left, right = figure.subplots(1, 2)
+    score_distributions(first, second, left)
+    trade_off(first, second, claimed, right)
+    figure.supxlabel(caption, fontsize=7, color=_GREY, wrap=True)
+    return figure
+
+
+def score_distributions(first: np.ndarray, second: np.ndarray, axes: Axes) -> None:
+    """Histograms of the scores on both tables; the attacker guesses by the side of zero."""
+    bins = np.histogram_bin_edges(np.concatenate([first, second]), bins=_BINS)
+    for scores, colour, dashes, label in (
+        (first, _BLUE, "-", "first table"),
+        (second, _ORANGE, "--", "second table"),
+    ):
+        density, _ = np.histogram(scores, bins=bins, density=True)
+        axes.stairs(density, bins, color=colour, ls=dashes, lw=1.6, label=label)
+    axes.axvline(0.0, color=_GREY, lw=1)
+    axes.set(xlabel="score of a run", ylabel="density", title="Can the tables be told apart?")
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def trade_off(
+    first: np.ndarray, second: np.ndarray, claimed: tuple[np.ndarray, np.ndarray], axes: Axes
+) -> None:
+    """Missed against false alarms at every threshold, and the least that the claim allows."""
+    axes.plot(*empirical_curve(first, second), color=_BLUE, lw=1.6, label="seen")
+    axes.plot(*claimed, color=_ORANGE, ls="--", lw=1.6, label="claimed")
+    axes.fill_between(*claimed, color=_ORANGE, alpha=0.12, lw=0, label="would refute the claim")
+    axes.plot([0, 1], [1, 0], color=_GREY, lw=1, ls=":", label="perfect privacy")
+    axes.set(
+        xlabel="second table taken for the first",
+        ylabel="first table taken for the second",
+        title="Trade-off of the two errors",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+    )
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def empirical_curve(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rates of false alarms and misses when every score above a threshold is called the first."""
+    thresholds = np.concatenate([[-np.inf], np.unique(np.concatenate([first, second]))])
+    false = 1 - np.searchsorted(np.sort(second), thresholds, side="right") / len(second)
+    missed = np.searchsorted(np.sort(first), thresholds, side="right") / len(first)
+    return false, missed

@@ -1,0 +1,62 @@
+"""Eight processes at once, killed at random: never over the cap, no release without an entry."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import postgres
+import pytest
+
+from gdppca.ledgers import Ledger
+from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier
+
+pytestmark = pytest.mark.slow
+
+STORM = Path(__file__).with_name("ledger_storm.py")
+SHARES, ASKS = 400, 80  # eight processes ask for 640 of 400
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request, tmp_path):
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/budget.db"
+        return
+    postgres.require_postgres()
+    server = postgres.Server()
+    try:
+        yield server.database("ledger")
+    finally:
+        server.remove()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_processes_never_release_more_than_the_cap(address, tmp_path, seed):
+    ledger = Ledger(address)
+    ledger.create("patients", epsilon=1.0, delta=1e-6)
+    multiplier = gaussian_multiplier(1.0, 1e-6) * math.sqrt(SHARES)
+    arguments = (address, tmp_path, ASKS, multiplier, seed)
+    result = subprocess.run(
+        [sys.executable, STORM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 20  # or the storm was none
+
+    lines = [
+        line
+        for file in tmp_path.glob("released-*")
+        for line in file.read_text(encoding="ascii").splitlines()
+    ]
+    released = dict(line.split() for line in lines)
+    assert len(released) == len(lines)
+    together = gaussian_epsilon(multiplier / math.sqrt(len(released)), 1e-6)
+    assert together <= 1.0 + 1e-9
+
+    assert ledger.verify().number == SHARES + 2
+    entered = {entry.request_id: entry.hash for entry in ledger.history() if entry.kind == "spend"}
+    assert released.items() <= entered.items()
+    assert len(entered) == SHARES  # as many as fit, each once, whatever was killed

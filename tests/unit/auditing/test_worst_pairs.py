@@ -1,0 +1,122 @@
+"""The worst tables for each estimator."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, ParameterError, SignCovariancePCA
+from gdppca.auditing import METHODS, Experiment, experiment_for
+from gdppca.auditing.worst_pairs import _exact, _reach
+from gdppca.signs import NAMES, Spherical, as_sign
+
+PUBLIC = {
+    "all": DPPCA(1),
+    "blocks": DPPCA(1, pairs=3),
+    "halves": DPPCA(1, pairs="halves"),
+    "centre": DPPCA(1, location=np.array([5.0, -3.0, 1.0])),
+    "scale": DPPCA(1, sign="winsor", radius=2.0, scale=np.array([0.1, 10.0])),
+    "norm": AnalyzeGauss(1, norm=4.0, center=np.ones(2)),
+    "sign covariance": SignCovariancePCA(1, sign="quad", location=np.ones(3)),
+    **{sign: DPPCA(1, sign=sign, radius=3.0) for sign in NAMES if sign != "spherical"},
+}
+
+
+@pytest.mark.parametrize("estimator", PUBLIC.values(), ids=list(PUBLIC))
+def test_tables_differ_by_the_whole_sensitivity(estimator):
+    experiment = experiment_for(estimator)
+    release = experiment.run(experiment.tables[0]).release_
+    first, second = (_exact(table, release, None) for table in experiment.tables)
+    [event] = release.guarantee.events
+    moved = np.linalg.norm(first - second)
+    assert moved == pytest.approx(release.noise_sd / event.noise_multiplier, rel=1e-3)
+    assert ((experiment.tables[0] != experiment.tables[1]).any(axis=1)).sum() == 1
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_everything_has_two_neighbours_a_claim_and_a_score(name):
+    what = METHODS[name](4.0, 1e-5)
+    experiment = what if isinstance(what, Experiment) else experiment_for(what)
+    claim = experiment.claim
+    assert claim.epsilon == pytest.approx(4.0, rel=1e-4) or claim.epsilon < 4.0
+    for table in experiment.tables:
+        assert math.isfinite(experiment.score(experiment.run(table)))
+
+
+def test_score_is_the_log_likelihood_ratio():
+    """Without noise it is half of μ² on one table and minus that on the other."""
+    experiment = experiment_for(DPPCA(1, epsilon=4.0, location=np.zeros(2)))
+    fitted = experiment.run(experiment.tables[0])
+    sd, mu = fitted.release_.noise_sd, experiment.claim.mu
+    for table, sign in zip(experiment.tables, (1, -1), strict=True):
+        exact = DPPCA(1, epsilon=math.inf, location=np.zeros(2)).fit(table).release_
+        exact = type(exact)(**{**vars(exact), "noise_sd": sd})
+        score = experiment.score(type("Fitted", (), {"release_": exact}))
+        assert score == pytest.approx(sign * mu**2 / 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("sign", NAMES)
+def test_reach_is_where_the_sign_is_longest(sign):
+    found = as_sign(sign, None if sign == "spherical" else 3.0, n_features=2)
+    assert found.radial(np.array([_reach(found)]))[0] == pytest.approx(found.sup_norm)
+
+
+class Bump:
+    """A user's own sign, longest at 2."""
+
+    sup_norm = 1.0
+
+    def radial(self, s):
+        return np.exp(-((np.asarray(s) - 2.0) ** 2)) * (np.asarray(s) > 0)
+
+
+def test_own_sign_is_audited_too():
+    experiment = experiment_for(DPPCA(1, sign=Bump(), location=np.zeros(2)))
+    assert experiment.tables[0][0, 0] == pytest.approx(2.0, rel=0.05)
+    assert math.isfinite(experiment.score(experiment.run(experiment.tables[0])))
+
+
+def test_projections_differ_by_what_the_method_takes_for_granted():
+    experiment = experiment_for(SGPCA(1, eigenvalues=(90.0, 1.0)))
+    first, second = (
+        SGPCA(1, epsilon=math.inf, eigenvalues=(90.0, 1.0)).fit(table).scatter_
+        for table in experiment.tables
+    )
+    fitted = experiment.run(experiment.tables[0])
+    [event] = fitted.guarantee_.events
+    taken = fitted.noise_sd_ / math.sqrt(2) / event.noise_multiplier
+    assert np.linalg.norm(first - second) == pytest.approx(taken, rel=1e-6)
+    assert abs((first - second)[0, 1]) < 1e-12
+
+
+def test_seed_and_ledger_of_the_estimator_are_left_out():
+    experiment = experiment_for(DPPCA(1, random_state=3))
+    fits = [experiment.run(experiment.tables[0]) for _ in range(2)]
+    assert not fits[0].guarantee_.seeded
+    assert fits[0].ledger is None
+    scores = {experiment.score(experiment.run(experiment.tables[0])) for _ in range(3)}
+    assert len(scores) == 3
+
+
+def test_columns_follow_the_arrays():
+    assert experiment_for(DPPCA(1, location=np.zeros(5))).tables[0].shape == (8, 5)
+    assert experiment_for(NSGGD(3, noise="accounted")).tables[0].shape == (8, 3)
+    assert experiment_for(DPPCA("auto")).tables[0].shape == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Spherical(), "must be one of DPPCA"),
+        (DPPCA(1, epsilon=math.inf), "nothing to audit"),
+        (DPPCA(1, epsilon=-1.0), "`epsilon` must be a number > 0"),
+        (DPPCA(1, location=[0.0]), "two columns"),
+        (SGPCA(2, eigenvalues=(9.0, 1.0)), "`n_components` must be 1"),
+        (SGPCA(1), "`eigenvalues` is missing"),
+        (DPPCA(1, sign="nonsense"), "`sign` must be one of"),
+        (AnalyzeGauss(1, norm=3.0), "`center` is missing"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        experiment_for(wrong)

@@ -1,0 +1,91 @@
+"""The ledger's commands, as a person types them."""
+
+import json
+import sqlite3
+
+import pytest
+from typer.testing import CliRunner
+
+from gdppca.cli.ledger import app
+from gdppca.ledgers import Ledger
+from gdppca.privacy import PureEvent
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def words(result):
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def address(tmp_path):
+    return f"sqlite:///{tmp_path}/budget.db"
+
+
+@pytest.fixture
+def made(address):
+    result = run("init", f"{address}#patients", "--epsilon", 1)
+    assert result.exit_code == 0, result.output
+    return address
+
+
+def test_init_show_grant_verify(made):
+    Ledger(made).spend("patients", PureEvent(purpose="quantile", epsilon=0.25), request_id="run-1")
+    shown = run("show", f"{made}#patients")
+    assert shown.exit_code == 0, shown.output
+    assert "patients" in words(shown)
+    assert "0.25" in words(shown)
+    assert "quantile" in words(shown)
+    granted = run("grant", f"{made}#patients", "--epsilon", 2)
+    assert "cap of (epsilon = 2, delta = 1e-06)" in words(granted)
+    verified = run("verify", made)
+    assert verified.exit_code == 0, verified.output
+    assert "4 entries" in words(verified)
+
+
+def test_show_as_json(made):
+    Ledger(made).spend("patients", PureEvent(purpose="quantile", epsilon=0.25))
+    plain = json.loads(run("show", f"{made}#patients", "--json").output)
+    [account] = plain["datasets"]
+    assert (account["cap"], account["spent"], account["spends"]) == (1.0, 0.25, 1)
+    assert plain["entries"][-1]["events"] == [
+        {"kind": "pure", "purpose": "quantile", "epsilon": 0.25}
+    ]
+    assert json.loads(run("show", made, "--json").output)["datasets"] == [account]
+
+
+def test_verify_tells_of_an_edit_and_fails(made, tmp_path):
+    with sqlite3.connect(tmp_path / "budget.db") as database:
+        database.execute("DROP TRIGGER gdppca_entries_no_UPDATE")
+        database.execute("UPDATE gdppca_entries SET content = replace(content, '1.0', '9.0')")
+    result = run("verify", made)
+    assert result.exit_code == 2
+    assert "Entry 2 was edited" in words(result)
+
+
+def test_verify_wants_the_hash_that_was_noted_down(made):
+    assert run("verify", made, "--head", Ledger(made).verify().hash).exit_code == 0
+    result = run("verify", made, "--head", "f" * 64)
+    assert result.exit_code == 2
+    assert "rolled back" in words(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("init", "sqlite:///{folder}/other.db", "--epsilon", "1"), "Name the data set"),
+        (("init", "mysql://host/db#patients", "--epsilon", "1"), "must look like"),
+        (("init", "{made}#patients", "--epsilon", "1"), "exists already"),
+        (("init", "{made}#staff", "--epsilon", "-1"), "`epsilon` must be"),
+        (("grant", "{made}#strangers", "--epsilon", "1"), "no data set 'strangers'"),
+        (("show", "sqlite:///{folder}/missing.db"), "There is no ledger"),
+        (("verify", "sqlite:///{folder}/missing.db"), "There is no ledger"),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(made, tmp_path, arguments, said):
+    result = run(*(part.format(made=made, folder=tmp_path) for part in arguments))
+    assert result.exit_code == 2
+    assert said in words(result)
+    assert "Traceback" not in result.output

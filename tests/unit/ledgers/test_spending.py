@@ -1,0 +1,145 @@
+"""Totals against event-by-event composition."""
+
+import json
+import math
+import pickle
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gdppca.ledgers import spending
+from gdppca.ledgers.spending import Spending
+from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy.accounting import epsilon_at, gaussian_multiplier
+from gdppca.privacy.ledger import Budget
+
+DELTA = 1e-6
+
+
+def gaussian(multiplier):
+    return GaussianEvent(purpose="g", noise_multiplier=multiplier)
+
+
+def pure(epsilon):
+    return PureEvent(purpose="p", epsilon=epsilon)
+
+
+def approximate(epsilon, delta):
+    return ApproximateEvent(purpose="a", epsilon=epsilon, delta=delta)
+
+
+EVENTS = st.one_of(
+    st.floats(1, 100).map(gaussian),
+    st.sampled_from([0.01, 0.1, 0.5]).map(pure),
+    st.floats(0.01, 1).map(pure),
+    st.floats(0.01, 1).map(lambda epsilon: approximate(epsilon, 1e-8)),
+)
+
+
+@given(st.lists(EVENTS, max_size=10))
+def test_totals_agree_with_the_accountant(events):
+    if not any(isinstance(event, GaussianEvent) for event in events):
+        events = [*events, gaussian(5.0)]  # the accountant's number is exact beside a Gaussian
+    ours = Spending().plus(events).epsilon(DELTA)
+    assert math.isclose(ours, epsilon_at(tuple(events), DELTA), rel_tol=1e-6, abs_tol=1e-9)
+
+
+def test_pure_steps_alone_agree_with_privacy_loss_distributions():
+    for count, epsilon in ((2, 0.5), (20, 0.1), (200, 0.05)):
+        events = (pure(epsilon),) * count
+        ours, pld = Spending().plus(events).epsilon(DELTA), epsilon_at(events, DELTA)
+        assert 0.98 * pld <= ours <= pld * (1 + 1e-6)  # theirs is rounded up to a grid
+
+
+@given(st.lists(EVENTS, max_size=8), st.lists(EVENTS, max_size=8))
+def test_order_and_grouping_do_not_matter_beyond_rounding(first, second):
+    together = Spending().plus(first + second)
+    apart = Spending().plus(second).plus(first)
+    assert together.pure == apart.pure
+    assert math.isclose(together.gaussian, apart.gaussian, rel_tol=1e-12)
+
+
+@given(st.lists(EVENTS, max_size=10))
+def test_the_bound_is_one(events):
+    spent = Spending().plus(events)
+    assert spent.epsilon(DELTA) <= spent.bound(DELTA) * (1 + 1e-9) + 1e-12
+
+
+@given(st.lists(EVENTS, max_size=6), st.floats(0.1, 10))
+def test_what_is_left_fits_and_more_does_not(events, cap):
+    spent, cap = Spending().plus(events), Budget(cap, DELTA)
+    left = spent.left(cap)
+    if not spent.fits(cap):
+        assert left == 0
+    elif left > 1e-3:
+        fitting = gaussian(gaussian_multiplier(left.epsilon, DELTA))
+        assert spent.plus([fitting]).fits(cap)
+        too_much = gaussian(gaussian_multiplier(left.epsilon * 1.001, DELTA))
+        assert not spent.plus([too_much]).fits(cap)
+
+
+def test_fits_is_epsilon_under_the_cap():
+    for events in ([gaussian(4.0)], [pure(0.3)] * 30, [gaussian(4.0), *[pure(0.01)] * 50]):
+        spent = Spending().plus(events)
+        epsilon = spent.epsilon(DELTA)
+        assert spent.fits(Budget(epsilon * (1 + 1e-6), DELTA))
+        assert not spent.fits(Budget(epsilon * (1 - 1e-6), DELTA))
+
+
+def test_nothing_and_everything():
+    assert Spending().epsilon(DELTA) == 0
+    assert Spending().fits(Budget(0.1, DELTA))
+    naked = Spending().plus([NonPrivateEvent(purpose="n")])
+    assert math.isinf(naked.epsilon(DELTA))
+    assert math.isinf(naked.bound(DELTA))
+    assert not naked.fits(Budget(1e6, 0.5))
+    assert naked.left(Budget(1.0, DELTA)) == 0
+
+
+def test_approximate_steps_use_up_delta():
+    spent = Spending().plus([approximate(0.1, DELTA)])
+    assert spent.fits(Budget(0.1, DELTA))
+    assert not spent.plus([gaussian(100.0)]).fits(Budget(50.0, DELTA))
+    assert not spent.fits(Budget(1.0, DELTA / 2))
+
+
+def test_many_different_steps_stay_fast_and_are_never_understated():
+    steps = np.geomspace(0.001, 0.02, 3000)
+    spent = Spending().plus([gaussian(5.0), *map(pure, steps)])
+    started = time.process_time()
+    epsilon = spent.epsilon(DELTA)
+    assert time.process_time() - started < 5
+    mean, variance = (steps**2).sum() / 2, (steps**2).sum() + 1 / 25
+    clt = mean + 1 / 50 + 4.4 * math.sqrt(variance)  # a little below δ = 1e-6's quantile
+    assert 0.9 * clt < epsilon < spent.bound(DELTA)
+
+
+def test_losses_on_a_grid_err_upwards(monkeypatch):
+    events = [gaussian(5.0), *(pure(0.01 * k) for k in range(1, 9))]
+    spending._pure_loss.cache_clear()
+    exact = Spending().plus(events).epsilon(DELTA)
+    monkeypatch.setattr(spending, "_PATTERNS", 64)
+    spending._pure_loss.cache_clear()
+    rounded = Spending().plus(events).epsilon(DELTA)
+    spending._pure_loss.cache_clear()
+    assert exact < rounded < 1.2 * exact
+
+
+def test_totals_survive_json():
+    spent = Spending().plus([gaussian(3.7), pure(0.1), pure(0.1), approximate(0.2, 1e-9)])
+    assert Spending.from_dict(json.loads(json.dumps(spent.to_dict()))) == spent
+
+
+def test_a_budget_is_a_number_that_knows_its_delta():
+    budget = pickle.loads(pickle.dumps(Budget(0.5, DELTA)))
+    assert (budget, budget.epsilon, budget.delta) == (0.5, 0.5, DELTA)
+
+
+@pytest.mark.parametrize("count", [1, 65, 5000])
+def test_binomial_losses_are_a_distribution(count):
+    losses, odds, infinite = spending._pure_loss(((0.01, count),))
+    assert math.isclose(odds.sum() + infinite, 1.0, rel_tol=1e-9)
+    assert math.isclose(float(odds @ np.exp(-losses)), 1.0, rel_tol=1e-6)  # a loss, both ways
