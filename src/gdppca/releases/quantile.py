@@ -97,7 +97,7 @@ def private_quantile(
 def _finite_vector(values: Any) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = None
     if array is None:  # raised out here: numpy's message quotes the value
         raise DataError("`values` must be numbers.")

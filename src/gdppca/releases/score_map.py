@@ -7,7 +7,6 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from gdppca import _validate
@@ -24,6 +23,7 @@ from gdppca.privacy import (
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import histogram
 from gdppca.releases.histogram import FRAME_PURPOSE, PURPOSE, THRESHOLD_PURPOSE, HistogramNoise
+from gdppca.releases.rows import rows_of
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -383,7 +383,7 @@ def score_map(
     1.4
     """
     release = _release_of(pca)
-    rows = _rows(X, pca, release)
+    rows = rows_of(X, release)
     first, second = _checked_axes(axes, release)
     codes, names = _group_codes(groups, categories, len(rows))
     rng = rng_for(random_state)
@@ -500,45 +500,6 @@ def _release_of(pca: Any) -> Release:
     if not isinstance(release, Release):
         raise ParameterError("`pca` must be a fitted estimator or a Release: call fit first.")
     return release
-
-
-def _rows(X: Any, pca: Any, release: Release) -> np.ndarray:
-    """The table as finite floats, checked as in a fit."""
-    if hasattr(pca, "_checked"):
-        rows: np.ndarray = pca._checked(X, reset=False).values
-    else:
-        rows = _matrix(X, release)
-    if len(rows) < 2:
-        raise DataError(f"At least 2 rows are needed, got {len(rows)}.")
-    return rows
-
-
-def _matrix(X: Any, release: Release) -> np.ndarray:
-    """Rows for a release that came without its estimator."""
-    framed = nw.dependencies.is_into_dataframe(X)
-    if framed:
-        X = nw.from_native(X, eager_only=True)
-        generic = tuple(f"x{k}" for k in range(release.n_features))
-        if release.feature_names not in (generic, tuple(X.columns)):
-            raise DataError("The columns of `X` must be those of the release, in their order.")
-        X = X.to_numpy()
-    if isinstance(X, np.ma.MaskedArray):
-        raise DataError("Masked arrays are not read: drop or fill the masked cells first.")
-    try:
-        array = np.asarray(X)
-    except (TypeError, ValueError):
-        raise DataError("The table must be rectangular: rows of one length.") from None
-    if array.ndim != 2 or array.shape[1] != release.n_features:
-        raise DataError(f"`X` must have {release.n_features} columns, got shape {array.shape}.")
-    if array.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):  # a long double may be too large
-            array = array.astype(float)
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
-        raise DataError(
-            "`X` must hold finite numbers in every cell. "
-            "With the fitted estimator in place of its release, the message names the columns."
-        )
-    return array
 
 
 def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:

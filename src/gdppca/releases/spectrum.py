@@ -12,13 +12,14 @@ from scipy import special
 from scipy.stats import norm
 
 from gdppca import _validate
-from gdppca._errors import DataError, ParameterError, ReleaseError
+from gdppca._errors import ParameterError, ReleaseError
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases.release import Release
+from gdppca.releases.rows import rows_of
 from gdppca.theory import LoadingIntervals, loading_intervals
 
 METHODS = ("huber", "winsorized", "clipped")
@@ -170,23 +171,9 @@ def _noised(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
 
 
 def _rows(X: Any, release: Release) -> np.ndarray:
-    """The rows as floats, with the columns of the release."""
     if release.guarantee.neighbors != "replace-one" or not len(release.components):
         raise ParameterError("`release` must hold components, private for replace-one neighbours.")
-    try:
-        rows = np.asarray(X, dtype=float)
-    except (TypeError, ValueError):
-        rows = None
-    if rows is None:  # raised out here: numpy's message quotes the value
-        raise DataError("The rows must be numbers.")
-    if rows.ndim != 2 or rows.shape[1] != release.n_features or len(rows) < 2:
-        raise DataError(
-            f"At least two rows with the {release.n_features} columns of the release are needed, "
-            f"got shape {rows.shape}."
-        )
-    if not np.isfinite(rows).all():
-        raise DataError("The rows hold NaN or inf.")
-    return rows
+    return rows_of(X, release)
 
 
 def warn_of_few_pairs(n_samples: int, m: int, epsilon: float, delta: float) -> None:
