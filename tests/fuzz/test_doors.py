@@ -7,6 +7,7 @@ times, guided by coverage; here are a few thousand knocks with fixed seeds.
 import json
 import math
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, GdppcaError, Release, SignCovariancePCA
+from gdppca.planning.plan import PLAN_FIELDS
 
 # Files.
 
 cells = st.one_of(
     st.sampled_from(
-        ["", "1", "-2.5", "NA", "nan", "inf", "1e999", '"', '""', '"a', "2020-01-01", "true", "\x00",
-         doors.SECRET, doors.NUMBER, f'"{doors.SECRET}"', "9" * 400, "=1+1", " ", "é", "\ud7ff"]
+        ["", "1", "-2.5", "NA", "nan", "inf", "1e999", '"', '""', '"a', "2020-01-01", "true",
+         "\x00", doors.SECRET, doors.NUMBER, f'"{doors.SECRET}"', "9" * 400,
+         "=1+1", " ", "é", "\ud7ff"]
     ),
     st.text(max_size=6),
 )  # fmt: skip
@@ -155,9 +158,9 @@ OPTIONS = {
 }  # fmt: skip
 FILES = ["table.csv", "groups.csv", "release.json", "junk.json", "empty.csv", ".", "none.csv"]
 WORDS = ["", "auto", "private", "none", "0", "1", "2", "-1", "3.5", "nan", "inf", "-inf", "1e-320",
-         "1e-5", "1e6", "1e308", "9" * 30, "a,b", '"a', "a,a", "x,y,z", "1,2,3", "nan,1,2", "winsor",
-         "trimmed", "quantile", "halves", "paper", "g=x,y", "g=", "spiked:3,2", "spiked:", "²", "é",
-         "[red]", "[/]", "<script>", "--", "out.json", "out.html", "x.svg"]  # fmt: skip
+         "1e-5", "1e6", "1e308", "9" * 30, "a,b", '"a', "a,a", "x,y,z", "1,2,3", "nan,1,2",
+         "winsor", "trimmed", "quantile", "halves", "paper", "g=x,y", "g=", "spiked:3,2", "spiked:",
+         "²", "é", "[red]", "[/]", "<script>", "--", "out.json", "out.html", "x.svg"]  # fmt: skip
 KNOWN = {("--pairs", "9" * 30), ("--delta", "1e-320")}  # below
 
 
@@ -181,7 +184,7 @@ def command_lines(draw):
 @settings(max_examples=150)
 @given(words=command_lines())
 def test_command_lines(words, files):
-    pairs = set(zip(words, words[1:], strict=False))
+    pairs = set(pairwise(words))
     known = words == ["fit"] or pairs & KNOWN
     if known or any("\n" in word or "\r" in word or "\x00" in word for word in words):
         return
@@ -193,11 +196,7 @@ def test_command_lines(words, files):
             new.unlink() if new.is_file() else new.rmdir()
 
 
-PLAN = {
-    name: 1
-    for name in ("n_samples", "n_features", "n_components", "epsilon", "delta", "statistic",
-                 "spectrum", "sin_theta", "per_component", "noise_sd", "detectable")
-}  # fmt: skip
+PLAN = dict.fromkeys(PLAN_FIELDS, 1)
 
 
 @pytest.mark.xfail(raises=doors.Finding, reason="found, not mended yet")
@@ -295,7 +294,11 @@ def test_several_hostile_parameters(pca, data):
 
 
 @pytest.mark.xfail(raises=OverflowError, reason="an integer beyond all floats is not refused")
-@pytest.mark.parametrize("changes", [{"epsilon": 10**400}, {"location": [10**400] * 3}], ids=str)
+@pytest.mark.parametrize(
+    "changes",
+    [{"epsilon": 10**400}, {"location": [10**400] * 3}],
+    ids=["epsilon", "location"],
+)
 def test_integers_beyond_all_floats(changes):
     fit_or_refuse(DPPCA(), **changes)
 

@@ -203,7 +203,7 @@ class AuditResult:
 def audit(
     estimator: Any,
     *,
-    runs: int = 20_000,
+    runs: int = 24_000,
     confidence: float = 0.9999,
     progress: Progress = silent,
 ) -> AuditResult:
@@ -214,7 +214,7 @@ def audit(
     estimator : estimator or Experiment
         An estimator of this package, whose parameters are audited with secure noise, or an
         `Experiment` of your own.
-    runs : int, default 20000
+    runs : int, default 24000
         Number of fits. A coin decides on which of two neighbouring tables each one is made.
     confidence : float, default 0.9999
         Probability that the bounds hold; one minus it is the rate of false alarms.
@@ -232,7 +232,7 @@ def audit(
 
     A μ-GDP mechanism lets nobody guess the coin wrong less often than :math:`\Phi(-\mu/2)`. The
     number of wrong guesses is binomial, so Clopper and Pearson bound the rate exactly, whatever
-    the law of the scores. With the default of 20,000 runs the bound lies about 0.3 below a tight
+    the law of the scores. With the default of 24,000 runs the bound lies about 0.3 below a tight
     ε = 4, and noise that is too small by :math:`\sqrt2` is found out practically always.
 
     Examples

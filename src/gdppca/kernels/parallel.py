@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +47,13 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[
     few tasks are under way at once, so results do not pile up.
     """
     cores = usable_cores()
+    tasks = iter(tasks)
+    first = list(itertools.islice(tasks, 2))
+    if len(first) < 2 or cores == 1:  # nothing to share out
+        with _controller().limit(limits=1, user_api="blas"):
+            yield from map(work, itertools.chain(first, tasks))
+        return
+    tasks = itertools.chain(first, tasks)
     with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
         waiting: deque = deque()
         for task in tasks:
