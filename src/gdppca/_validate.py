@@ -11,6 +11,8 @@ import numpy as np
 
 from gdppca._errors import ParameterError
 
+_LARGEST_COUNT = 10**15
+
 
 def _only(parameter: dict[str, Any]) -> tuple[str, Any]:
     [(name, value)] = parameter.items()
@@ -21,12 +23,27 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
+def _shown(value: object) -> str:
+    """A parameter as an error shows it; a very long one is cut."""
+    if isinstance(value, int) and abs(value) > _LARGEST_COUNT:
+        return "a number of very many digits"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _as_float(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"`{name}` is too large for a floating-point number.") from None
+
+
 def positive(**parameter: Any) -> float:
     """Return the number, which must be above zero; infinity is allowed."""
     name, value = _only(parameter)
     if not _is_number(value) or not value > 0:
-        raise ParameterError(f"`{name}` must be a number > 0, got {value!r}.")
-    return float(value)
+        raise ParameterError(f"`{name}` must be a number > 0, got {_shown(value)}.")
+    return _as_float(name, value)
 
 
 def finite_positive(**parameter: Any) -> float:
@@ -50,10 +67,14 @@ def budget(**parameter: Any) -> float:
 
 
 def fraction(**parameter: Any) -> float:
-    """Return the number, which must lie strictly between 0 and 1."""
+    """Return the number, which must lie strictly between 0 and 1, and not vanish in arithmetic."""
     name, value = _only(parameter)
     if not _is_number(value) or not 0 < value < 1:
-        raise ParameterError(f"`{name}` must be a number strictly between 0 and 1, got {value!r}.")
+        raise ParameterError(
+            f"`{name}` must be a number strictly between 0 and 1, got {_shown(value)}."
+        )
+    if value < 1e-300:
+        raise ParameterError(f"`{name}` must be at least 1e-300.")
     return float(value)
 
 
@@ -61,7 +82,9 @@ def count(*, at_least: int = 1, **parameter: Any) -> int:
     """Return the whole number, which must not be below `at_least`."""
     name, value = _only(parameter)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
-        raise ParameterError(f"`{name}` must be a whole number >= {at_least}, got {value!r}.")
+        raise ParameterError(f"`{name}` must be a whole number >= {at_least}, got {_shown(value)}.")
+    if int(value) > _LARGEST_COUNT:
+        raise ParameterError(f"`{name}` must not exceed {_LARGEST_COUNT:.0e}.")
     return int(value)
 
 
@@ -79,7 +102,7 @@ def vector(length: int, **parameter: Any) -> np.ndarray:
     name, value = _only(parameter)
     try:
         array = np.array(value, dtype=float)  # a copy: the caller may change its own
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"`{name}` must be a sequence of numbers.") from None
     if array.shape != (length,):
         raise ParameterError(

@@ -7,10 +7,12 @@ the fuzzer share these functions.
 
 from __future__ import annotations
 
+import atexit
 import copy
 import io
 import json
 import os
+import shutil
 import tempfile
 import traceback
 import warnings
@@ -34,6 +36,7 @@ NUMBER = "31337.40625"  # likewise, a number
 
 _MEMORY = Path("/dev/shm")
 FOLDER = Path(tempfile.mkdtemp(prefix="gdppca-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
 class Finding(AssertionError):

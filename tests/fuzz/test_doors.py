@@ -7,7 +7,6 @@ times, guided by coverage; here are a few thousand knocks with fixed seeds.
 import json
 import math
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -119,15 +118,22 @@ def test_forged_release(content, data):
     plain = json.loads(content)
     for _ in range(data.draw(st.integers(1, 3))):
         plain = doors.mutated_json(plain, lambda k: data.draw(st.integers(0, k - 1)))
-    if isinstance(plain, dict) and type(plain.get("version")) in (bool, float):
-        return  # below
     doors.sealed_release_door(json.dumps(plain).encode())
 
 
 @pytest.mark.parametrize("version", [True, 1.0, 2.0])
-@pytest.mark.xfail(raises=FileNotFoundError, reason="looked up as a file of that name")
 def test_version_that_equals_a_number_but_is_none(version):
     doors.sealed_release_door(json.dumps({**json.loads(RELEASES[0]), "version": version}).encode())
+
+
+@pytest.mark.parametrize("place", ["counts", "outside"])
+def test_whole_number_that_no_integer_holds(place):
+    plain = json.loads(RELEASES[1])
+    numbers = plain["score_map"][place]
+    while isinstance(numbers[0], list):
+        numbers = numbers[0]
+    numbers[0] = 1e308
+    doors.sealed_release_door(json.dumps(plain).encode())
 
 
 # The command line.
@@ -161,7 +167,6 @@ WORDS = ["", "auto", "private", "none", "0", "1", "2", "-1", "3.5", "nan", "inf"
          "1e-5", "1e6", "1e308", "9" * 30, "a,b", '"a', "a,a", "x,y,z", "1,2,3", "nan,1,2",
          "winsor", "trimmed", "quantile", "halves", "paper", "g=x,y", "g=", "spiked:3,2", "spiked:",
          "²", "é", "[red]", "[/]", "<script>", "--", "out.json", "out.html", "x.svg"]  # fmt: skip
-KNOWN = {("--pairs", "9" * 30), ("--delta", "1e-320")}  # below
 
 
 @st.composite
@@ -184,10 +189,8 @@ def command_lines(draw):
 @settings(max_examples=150)
 @given(words=command_lines())
 def test_command_lines(words, files):
-    pairs = set(pairwise(words))
-    known = words == ["fit"] or pairs & KNOWN
-    if known or any("\n" in word or "\r" in word or "\x00" in word for word in words):
-        return
+    if any("\x00" in word for word in words):
+        return  # no shell passes that on
     with pytest.MonkeyPatch.context() as here:
         here.chdir(files)
         before = set(files.iterdir())
@@ -199,12 +202,10 @@ def test_command_lines(words, files):
 PLAN = dict.fromkeys(PLAN_FIELDS, 1)
 
 
-@pytest.mark.xfail(raises=doors.Finding, reason="found, not mended yet")
 def test_fit_without_a_file():
     doors.command_door(["fit"])
 
 
-@pytest.mark.xfail(raises=doors.Finding, reason="found, not mended yet")
 @pytest.mark.parametrize(
     "options",
     [
@@ -220,7 +221,6 @@ def test_fit_options_that_end_in_a_traceback(options, files, tmp_path):
     doors.command_door(["fit", str(files / "table.csv"), "-o", str(tmp_path / "r.json"), *options])
 
 
-@pytest.mark.xfail(reason="a plan is not checked before the budget is spent")
 @pytest.mark.parametrize("value", [math.nan, 10**40], ids=["nan", "many digits"])
 def test_release_with_a_hostile_plan_can_be_read(value, files, tmp_path):
     (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "sin_theta": value}))
@@ -230,11 +230,11 @@ def test_release_with_a_hostile_plan_can_be_read(value, files, tmp_path):
         Release.load(out)
 
 
-@pytest.mark.xfail(raises=GdppcaError, reason="a block of 10**29 rows is written, and not read")
 def test_release_of_huge_blocks_can_be_read(files, tmp_path):
     out = tmp_path / "r.json"
-    doors.command_door(["fit", str(files / "table.csv"), "-o", str(out), "--pairs", "9" * 30])
-    Release.load(out)
+    words = ["fit", str(files / "table.csv"), "-o", str(out), "--pairs", "9" * 30]
+    if doors.command_door(words) == 0:
+        Release.load(out)
 
 
 # Parameters.
@@ -293,7 +293,6 @@ def test_several_hostile_parameters(pca, data):
     fit_or_refuse(pca, **{name: data.draw(st.sampled_from(HOSTILE)) for name in chosen})
 
 
-@pytest.mark.xfail(raises=OverflowError, reason="an integer beyond all floats is not refused")
 @pytest.mark.parametrize(
     "changes",
     [{"epsilon": 10**400}, {"location": [10**400] * 3}],
@@ -303,7 +302,6 @@ def test_integers_beyond_all_floats(changes):
     fit_or_refuse(DPPCA(), **changes)
 
 
-@pytest.mark.xfail(raises=(OverflowError, ZeroDivisionError), reason="found, not mended yet")
 @pytest.mark.parametrize(
     "changes",
     [

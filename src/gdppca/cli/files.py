@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,4 +51,20 @@ def read_plan(path: Path) -> dict[str, Any]:
         raise problem from None
     if not isinstance(plain, dict) or not set(PLAN_FIELDS) <= set(plain):
         raise problem
-    return {name: plain[name] for name in PLAN_FIELDS}
+    kept = {name: plain[name] for name in PLAN_FIELDS}
+    values = [*kept.values(), *(kept["per_component"] if _is_list(kept["per_component"]) else [])]
+    if not all(_is_plain(value) or value is kept["per_component"] for value in values):
+        raise problem
+    return kept
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= 10_000
+
+
+def _is_plain(value: Any) -> bool:
+    """A short word or a number that JSON can hold and a release can give back."""
+    if isinstance(value, str):
+        return len(value) <= 1000
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value) and abs(value) < 1e17

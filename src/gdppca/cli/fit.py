@@ -90,8 +90,18 @@ def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
     missing = [name for name in names if name not in others]
     if missing:
         raise ParameterError(f"'{wish.data}' has no column '{missing[0]}'.")
-    labels = whole.column(column).cast("string").to_pylist()
-    return whole.select(names), labels, categories
+    return whole.select(names), _labels(whole.column(column), column), categories
+
+
+def _labels(cells: Any, column: str) -> list[str | None]:
+    """Cells as words; what cannot be a word is refused without a cell in the message."""
+    try:
+        labels: list[str | None] = cells.cast("string").to_pylist()
+    except (ValueError, NotImplementedError):  # arrow's errors quote cells
+        labels = []
+    if len(labels) != len(cells):
+        raise ParameterError(f"The column '{column}' does not hold words or whole numbers.")
+    return labels
 
 
 def _group_wish(text: str) -> tuple[str, list[str]]:

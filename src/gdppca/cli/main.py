@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from gdppca._errors import ParameterError
 from gdppca._version import __version__
 from gdppca.cli.ledger import app as ledger_app
 from gdppca.cli.show import console, friendly, summary
@@ -41,7 +42,7 @@ def main(
 
 
 def _number_or_word(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
+    return int(text) if text.isdecimal() and len(text) <= 15 else text
 
 
 def _decimal_or_word(text: str | None) -> float | str | None:
@@ -63,7 +64,10 @@ def _numbers_or_word(text: str) -> list[float] | str | None:
 
 
 def _columns(listed: list[str] | None) -> list[str] | None:
-    names = [name for row in csv.reader(listed or [], skipinitialspace=True) for name in row]
+    try:
+        names = [name for row in csv.reader(listed or [], skipinitialspace=True) for name in row]
+    except csv.Error:
+        raise ParameterError("`--columns` must be names on one line, with commas.") from None
     return [name.strip() for name in names if name.strip()] or None
 
 
@@ -72,11 +76,12 @@ class _ReportByName(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give a lone ``--report`` its file."""
-        following = [*args[1:], "--"]
-        lone = [a == "--report" and b.startswith("-") for a, b in zip(args, following, strict=True)]
-        named = [
-            [arg, "report.html"] if alone else [arg] for arg, alone in zip(args, lone, strict=True)
-        ]
+        alone = [arg == "--report" for arg in args]
+        for k, following in enumerate([*args, "--"][1:]):
+            alone[k] = alone[k] and following.startswith("-")
+        named = (
+            [arg, "report.html"] if lone else [arg] for arg, lone in zip(args, alone, strict=True)
+        )
         return super().parse_args(ctx, [arg for part in named for arg in part])
 
 

@@ -30,6 +30,8 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
         names = None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, OSError):
         table = None
+    except MemoryError:  # arrow's is one
+        raise DataError(f"'{path}' does not fit into memory.") from None
     if table is None:  # raised out here, so that the reader's message is not even in __context__
         raise DataError(
             f"'{path}' cannot be read as {kind}: it is damaged, empty or has rows of different "
@@ -65,11 +67,14 @@ def _reader(kind: str) -> tuple[Any, Any]:
         raise MissingExtraError(
             "Reading files needs pyarrow: pip install 'gdppca[engines]'."
         ) from None
+
     # One block: a type is inferred from the whole file, and a column of numbers with a word far
     # down becomes a column of text, which is refused by name.
-    options = csv.ReadOptions(block_size=2**31 - 1)
-    readers = {"csv": lambda path: csv.read_csv(path, options), "parquet": parquet.read_table}
-    return pa, readers[kind]
+    def read_csv(path: Path) -> Any:
+        block = min(max(path.stat().st_size, 2**20), 2**31 - 1)
+        return csv.read_csv(path, csv.ReadOptions(block_size=block))
+
+    return pa, {"csv": read_csv, "parquet": parquet.read_table}[kind]
 
 
 def _selected(table: Any, columns: list[str] | None, path: Path) -> Any:

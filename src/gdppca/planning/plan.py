@@ -29,6 +29,7 @@ _NO_ERROR = 1e-9
 _PRECISION = 1e-3  # of an answer, which is rounded up to three digits
 
 
+_MOST_FEATURES = 2000  # beyond, a prediction would take minutes
 PLAN_FIELDS = (
     "n_samples", "n_features", "n_components", "epsilon", "delta", "statistic", "spectrum",
     "sin_theta", "per_component", "noise_sd", "detectable",
@@ -329,6 +330,8 @@ def plan(
     (0.4, 2)
     """
     d = _validate.count(n_features=n_features)
+    if d > _MOST_FEATURES:
+        raise ParameterError(f"`n_features` must not exceed {_MOST_FEATURES} for a plan, got {d}.")
     m = _validate.count(n_components=n_components)
     if m > d:
         raise ParameterError(f"`n_components` must be at most the {d} columns, got {m}.")

@@ -101,6 +101,8 @@ def _given(spectrum: Any, n_features: int) -> Spectrum:
 def _from_variances(variances: np.ndarray, words: str) -> Spectrum:
     if (variances < 0).any() or not variances.max() > 0:
         raise ParameterError("`spectrum` must hold variances >= 0, not all zero.")
+    if variances.max() > 1e100:
+        raise ParameterError("`spectrum` must not exceed 1e100; only ratios of variances count.")
     ordered = np.sort(variances)[::-1]
     return Spectrum(variances=ordered, eigenvalues=spherical_eigenvalues(ordered), words=words)
 

@@ -318,7 +318,7 @@ def _check(plain: Any) -> None:
             f"The release has format version {version}; this library reads up to {_VERSION}. "
             "Install a newer gdppca."
         )
-    known = version if version in range(1, _VERSION + 1) else _VERSION
+    known = version if type(version) is int and 1 <= version <= _VERSION else _VERSION
     problem = next(iter(_validator(known).iter_errors(plain)), None)
     if problem is not None:
         where = "/".join(str(step) for step in problem.absolute_path) or "the top level"

@@ -105,7 +105,7 @@ class ScoreMap:
             ("counts", np.int64),
             ("outside", np.int64),
         ):
-            frozen = np.array(getattr(self, name), dtype=kind)
+            frozen = _array(name, getattr(self, name), kind)
             frozen.setflags(write=False)
             object.__setattr__(self, name, frozen)
 
@@ -227,6 +227,13 @@ class ScoreMap:
         )
         _check_noise(shown)
         return shown
+
+
+def _array(name: str, values: Any, kind: type) -> np.ndarray:
+    try:
+        return np.array(values, dtype=kind)
+    except (OverflowError, TypeError, ValueError):
+        raise ReleaseError(f"The score map's `{name}` cannot be read.") from None
 
 
 def _inside(edges: np.ndarray, bins: np.ndarray, way: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+collect_ignore = ["atheris_doors.py"]  # needs atheris; run by make fuzz
