@@ -16,6 +16,8 @@ def test_symmetrised_sign_covariance_by_hand():
 
 
 def mean_sin_theta(kind, n, d, runs=50, **parameters):
+    """Mean loss of the pair statistic, unless a location is given."""
+    parameters = {"location": None, **parameters}
     losses = []
     for seed in range(runs):
         X, V = spiked(kind, n, d, seed)
