@@ -10,6 +10,7 @@
     ├── StateError (RuntimeError)          a call at the wrong time, such as a second draw of noise
     ├── LedgerError (RuntimeError)         a ledger cannot be used, or was tampered with
     ├── BudgetExceeded (RuntimeError)      a request does not fit under a data set's cap
+    ├── EngineError (RuntimeError)         a cluster is not there, or lost its workers
     └── MissingExtraError (ImportError)    an optional package is not installed
 
     PrivacyWarning (UserWarning)           legal, but think again
@@ -66,6 +67,10 @@ class BudgetExceeded(GdppcaError, RuntimeError):
     def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, float, float]]:
         """Survive the way back from a worker process."""
         return type(self), (str(self), self.requested, self.remaining)
+
+
+class EngineError(GdppcaError, RuntimeError):
+    """A cluster is not there, or lost its workers."""
 
 
 class MissingExtraError(GdppcaError, ImportError):

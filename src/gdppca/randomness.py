@@ -23,6 +23,9 @@ class Rng(Protocol):
     def permutation(self, n: int) -> np.ndarray:
         """Uniformly random order of n rows."""
 
+    def words(self, n: int) -> np.ndarray:
+        """Independent uniform words of 64 bits."""
+
     def generator(self) -> np.random.Generator:
         """A numpy generator, for what is not noise on data or is marked as a simulation."""
 
@@ -34,7 +37,11 @@ class SecureRng:
 
     def permutation(self, n: int) -> np.ndarray:
         """Sort n secret 64-bit keys; a tie has probability below n²/2⁶⁵ and costs no privacy."""
-        return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64))
+        return np.argsort(self.words(n))
+
+    def words(self, n: int) -> np.ndarray:
+        """Secret words of 64 bits; read-only."""
+        return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
 
     def generator(self) -> np.random.Generator:
         """Fresh generator with 256 secret bits of seed."""
@@ -52,6 +59,10 @@ class SeededRng:
     def permutation(self, n: int) -> np.ndarray:
         """Reproducible order of n rows."""
         return self._generator.permutation(n)
+
+    def words(self, n: int) -> np.ndarray:
+        """Reproducible words of 64 bits."""
+        return self._generator.integers(2**64, size=n, dtype=np.uint64)
 
     def generator(self) -> np.random.Generator:
         """The generator itself; each use moves it on."""

@@ -35,6 +35,21 @@ def test_permutation_is_uniform_over_the_orders_of_three(rng):
     assert np.abs(counts - 1000).max() < 200  # more than six standard deviations
 
 
+@pytest.mark.parametrize("rng", [secure_rng(), seeded_rng(0)])
+def test_words_are_fair_in_every_bit_and_do_not_repeat(rng):
+    words = rng.words(10_000)
+    assert words.shape == (10_000,)
+    assert words.dtype == np.uint64
+    assert len(np.unique(words)) == 10_000
+    bits = np.unpackbits(words.view(np.uint8)).reshape(10_000, 64)
+    assert np.abs(bits.mean(axis=0) - 0.5).max() < 7 * 0.5 / np.sqrt(10_000)
+
+
+def test_seeded_words_repeat_and_secret_ones_do_not():
+    np.testing.assert_array_equal(seeded_rng(3).words(9), seeded_rng(3).words(9))
+    assert not (secure_rng().words(9) == secure_rng().words(9)).any()
+
+
 @pytest.mark.parametrize("bad", [-1, 1.5, "x", True])
 def test_bad_seed_is_refused(bad):
     with pytest.raises(ParameterError, match="random_state"):

@@ -13,21 +13,26 @@ import typer
 from gdppca._errors import ParameterError
 from gdppca.cli.files import drawn, read_plan, require_writable
 from gdppca.cli.show import console, late_progress, summary
-from gdppca.engines.files import read_table
+from gdppca.engines.files import can_read_whole, read_table
+from gdppca.engines.sources import files_behind
 from gdppca.estimators import DPPCA
+from gdppca.kernels import Progress
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
+
+_LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """What to read, what to release beside the directions, and what to write."""
 
-    data: Path
+    data: list[Path]
     columns: list[str] | None
     variances: float
     score_map: float
     groups: str | None
+    assume_shuffled: bool
     plan: Path | None
     output: Path
     plot: Path | None
@@ -38,16 +43,9 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
     """Fit, save, draw, report and print."""
     _require_writable(wish, force=force)
     planned = None if wish.plan is None else read_plan(wish.plan)
-    table, labels, categories = _read(wish)
     with late_progress("comparing rows") as progress:
-        release = pca.fit_release(
-            table,
-            variances=wish.variances,
-            score_map=wish.score_map,
-            groups=labels,
-            categories=categories,
-            progress=progress,
-        )
+        fit = _fit_in_parts if _comes_in_parts(wish) else _fit_at_once
+        release = fit(pca, wish, progress)
     release = replace(release, plan=planned)
     release.save(wish.output)
     if wish.plot is not None:
@@ -60,10 +58,51 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         _tell(release, wish)
 
 
+def _comes_in_parts(wish: Wish) -> bool:
+    """Whether rows are read in parts: many files, a large one, or the order they have is wanted."""
+    [first, *others] = wish.data
+    whole = not others and first.is_file() and can_read_whole(first)
+    if whole and (wish.variances or wish.score_map or wish.groups):
+        return False  # these look at all rows again
+    return wish.assume_shuffled or not whole or first.stat().st_size > _LARGEST_AT_ONCE
+
+
+def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> Release:
+    if wish.variances or wish.score_map or wish.groups:
+        raise ParameterError(
+            "`--variances`, `--score-map` and `--groups` need one CSV or Parquet file that fits "
+            "into memory."
+        )
+    # One name may be a folder or a pattern.
+    source = wish.data if len(wish.data) > 1 else wish.data[0]
+    pca.fit_stream(
+        source,
+        columns=wish.columns,
+        assume_shuffled=wish.assume_shuffled,
+        progress=progress,
+    )
+    return pca.release_
+
+
+def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> Release:
+    if wish.assume_shuffled:
+        raise ParameterError("`--assume-shuffled` is for rows that are read in parts.")
+    table, labels, categories = _read(wish)
+    return pca.fit_release(
+        table,
+        variances=wish.variances,
+        score_map=wish.score_map,
+        groups=labels,
+        categories=categories,
+        progress=progress,
+    )
+
+
 def _require_writable(wish: Wish, *, force: bool) -> None:
     """Nothing may fail after the budget is spent that could have failed before."""
-    require_writable(wish.output, force=force, never=[wish.data])
-    taken = [wish.data, wish.output]
+    taken = [file for name in wish.data for file in (name, *files_behind(name))]
+    require_writable(wish.output, force=force, never=taken)
+    taken.append(wish.output)
     if wish.plot is not None:
         endings = (".png", ".svg", ".pdf")
         require_writable(wish.plot, force=force, never=taken, endings=endings)
@@ -75,21 +114,22 @@ def _require_writable(wish: Wish, *, force: bool) -> None:
 
 def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
     """The table, and labels and categories of the groups where a map by group is wanted."""
+    [file] = wish.data
     if wish.groups is None:
-        return read_table(wish.data, wish.columns), None, None
+        return read_table(file, wish.columns), None, None
     column, categories = _group_wish(wish.groups)
     if not wish.score_map:
         raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
-    whole = read_table(wish.data, None)
+    whole = read_table(file, None)
     if column not in whole.column_names:
-        raise ParameterError(f"'{wish.data}' has no column '{column}' for the groups.")
+        raise ParameterError(f"'{file}' has no column '{column}' for the groups.")
     others = [name for name in whole.column_names if name != column]
     names = wish.columns or others
     if column in names:
         raise ParameterError(f"'{column}' cannot be a group and a column of the analysis.")
     missing = [name for name in names if name not in others]
     if missing:
-        raise ParameterError(f"'{wish.data}' has no column '{missing[0]}'.")
+        raise ParameterError(f"'{file}' has no column '{missing[0]}'.")
     return whole.select(names), _labels(whole.column(column), column), categories
 
 

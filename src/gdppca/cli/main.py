@@ -87,7 +87,13 @@ class _ReportByName(TyperCommand):
 
 @app.command(cls=_ReportByName)
 def fit(
-    data: Annotated[Path, typer.Argument(help="CSV file with a header, or Parquet file.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CSV (with a header), Parquet, Arrow or JSON: files of any size, a folder, or a "
+            "pattern in quotes."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Release file to write.")] = Path(
         "release.json"
     ),
@@ -136,6 +142,14 @@ def fit(
         str | None,
         typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
     ] = None,
+    assume_shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--assume-shuffled",
+            help="Take the rows in the order they have: no secret shuffle, and the guarantee "
+            "says that it rests on that order.",
+        ),
+    ] = False,
     ledger: Annotated[
         str | None,
         typer.Option(help="Count the spend: sqlite:///budget.db#patients; see gdppca ledger."),
@@ -186,6 +200,7 @@ def fit(
             variances=variances,
             score_map=score_map,
             groups=groups,
+            assume_shuffled=assume_shuffled,
             plan=plan,
             output=output,
             plot=plot,

@@ -39,7 +39,7 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
         )
     if names is None:
         raise DataError(f"'{path}' has column names that are not UTF-8. Save it as UTF-8.")
-    if kind == "csv" and any(_looks_like_a_cell(name) for name in names):
+    if kind == "csv" and any(looks_like_a_cell(name) for name in names):
         raise DataError(
             f"'{path}' seems to have no header, or other separators than commas: a column's name "
             "looks like a cell. The first row must hold names that start with a letter, since "
@@ -50,7 +50,12 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
     return _selected(table, columns, path)
 
 
-def _looks_like_a_cell(name: str) -> bool:
+def can_read_whole(path: Path) -> bool:
+    """Whether `read_table` reads such a file."""
+    return path.suffix.lower() in _READERS
+
+
+def looks_like_a_cell(name: str) -> bool:
     """Whether a column name could be somebody's data: a number, a date, a word for nothing."""
     plain = name.strip().lower()
     words = ("", "na", "nan", "n/a", "null", "none", "true", "false", "yes", "no")
@@ -78,18 +83,22 @@ def _reader(kind: str) -> tuple[Any, Any]:
 
 
 def _selected(table: Any, columns: list[str] | None, path: Path) -> Any:
-    names = table.column_names
+    return table.select(list(require_columns(table.column_names, columns, f"'{path}'")))
+
+
+def require_columns(names: list[str], columns: list[str] | None, where: str) -> tuple[str, ...]:
+    """The columns that are asked for, or all; each must be there, once."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise DataError(f"'{path}' has several columns named {', '.join(map(repr, repeated))}.")
+        raise DataError(f"{where} has several columns named {', '.join(map(repr, repeated))}.")
     if columns is None:
-        return table
+        return tuple(names)
     if len(set(columns)) < len(columns):
         raise DataError("A column was asked for twice.")
     missing = [name for name in columns if name not in names]
     if missing:
         raise DataError(
-            f"'{path}' has no column {', '.join(map(repr, missing))}. "
+            f"{where} has no column {', '.join(map(repr, missing))}. "
             f"It has {', '.join(map(repr, names))}."
         )
-    return table.select(columns)
+    return tuple(columns)

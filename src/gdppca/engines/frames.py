@@ -103,7 +103,8 @@ def _require_finite(matrix: Matrix) -> None:
     _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in columns])
 
 
-def _listed(columns: list[str]) -> str:
+def listed(columns: list[str]) -> str:
+    """Columns as a message names them."""
     shown = ", ".join(repr(name) for name in columns[:8])
     return f"Column{'s' if len(columns) > 1 else ''} {shown}{', …' if len(columns) > 8 else ''}"
 
@@ -114,12 +115,12 @@ def _refuse(what: str, columns: list[str]) -> None:
     if what.startswith("text"):
         raise _not_numbers(columns)
     raise DataError(
-        f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
+        f"{listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
         "that does not depend on other people's values."
     )
 
 
 def _not_numbers(columns: list[str]) -> ColumnTypeError:
     return ColumnTypeError(
-        f"{_listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
+        f"{listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
     )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided, sample_size
 from gdppca.estimators._base import ASSUMED, ASSUMED_COUNTED, ASSUMED_LOCATION, NO_NOISE
-from gdppca.kernels import Blocks, OneSample, PairSum, Scheme, SignSum
+from gdppca.kernels import Blocks, OneSample, Scheme
+from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent, Status
 from gdppca.privacy.accounting import multiplier_left
@@ -24,6 +27,15 @@ _ASSUMED_ORDER = (
     "Rows came in batches whose order did not depend on their values; "
     "rows were shuffled inside each batch only."
 )
+
+
+class Supply(Enum):
+    """How the rows come."""
+
+    TABLE = "table"  # all at once, in memory
+    ENGINE = "engine"  # from files or a cluster, in an order that the engine makes
+    UNSHUFFLED = "unshuffled"  # from files or a cluster, in the order that they have
+    BATCHES = "batches"  # one batch after the other, from the user
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +58,7 @@ class Settings:
     quantile: float
     counted: bool  # by a ledger
     seeded: bool
-    streamed: bool
+    supply: Supply
     drawn: tuple[Event, ...] = ()
     reserved: tuple[Event, ...] = ()  # for releases to come that share the budget
 
@@ -81,6 +93,18 @@ class Settings:
         return (fit, *self.beside)
 
     @property
+    def n_seen(self) -> int:
+        """Rows that the steps before the matrix look at: of an engine, a random sample."""
+        if self.supply is Supply.TABLE:
+            return self.n_samples
+        return min(self.n_samples, sample_size(self.n_features))
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether something is drawn before the matrix: scales, a centre or a radius."""
+        return self.scale_share is not None or self.seeks_centre or self.radius_event is not None
+
+    @property
     def seeks_centre(self) -> bool:
         """Whether a private centre is to be found; "auto" asks the public numbers."""
         if self.wanted_location != "auto":
@@ -91,7 +115,7 @@ class Settings:
     @property
     def centre_budget(self) -> CentreBudget:
         """What a private centre would take of what is left."""
-        return centre_budget(self.n_samples, self.n_features, self.mu_left)
+        return centre_budget(self.n_seen, self.n_features, self.mu_left)
 
     def with_scale(self, found: NoisyScale) -> Settings:
         """The same settings with coarse private scales, to be refined; all of it is paid for."""
@@ -145,35 +169,34 @@ class Settings:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:
             assumed.append(_ASSUMED_SCALE)
-        if self.streamed and self.scheme.ordered:
+        if self.supply is Supply.BATCHES and self.scheme.ordered:
             assumed.append(_ASSUMED_ORDER)
+        sampled = bool(self.own) and self.n_seen < self.n_samples
+        if self.supply is Supply.UNSHUFFLED and (self.scheme.ordered or sampled):
+            assumed.append(ASSUMED_SHUFFLED)
         return tuple(assumed)
 
     @property
     def quantile_room(self) -> float:
         """Budget of the radius times the ranks between its quantile and the nearer end."""
-        lengths = self.n_samples if self.location is not None else self.n_samples // 2
+        lengths = self.n_seen if self.location is not None else self.n_seen // 2
         epsilon = 0.0 if self.radius_event is None else self.radius_event.epsilon
         return epsilon * lengths * min(self.quantile, 1 - self.quantile)
 
     def divided(self, values: np.ndarray) -> np.ndarray:
-        """Values over the scales; what leaves the range of floats stays at its end."""
-        if self.scale is None:
-            return values
-        with np.errstate(over="ignore"):
-            return np.clip(values / self.scale, -LARGEST, LARGEST)
+        """Values over the scales."""
+        return divided(values, self.scale)
 
     @property
     def center(self) -> np.ndarray | None:
         """The centre in the units of the scaled columns."""
         return None if self.location is None else self.divided(self.location)
 
-    def new_sums(self) -> PairSum | SignSum:
-        """Empty sums for a stream of rows."""
-        if self.center is not None:
-            return SignSum(self.sign, self.center)
-        assert isinstance(self.scheme, Blocks)
-        return PairSum(self.sign, self.n_features, pairs=self.scheme.size)
+    @property
+    def recipe(self) -> Recipe:
+        """How rows that come in parts are summed."""
+        size = self.scheme.size if isinstance(self.scheme, Blocks) else DEFAULT_BLOCK
+        return Recipe(self.sign, self.n_features, size, self.center, self.scale)
 
     def with_(self, **changes: Any) -> Settings:
         """The same settings but for some."""
@@ -188,6 +211,6 @@ class Stream:
     would protect nobody.
     """
 
-    sums: PairSum | SignSum
+    sums: Sums
     rng: Rng
     settings: Settings

@@ -8,43 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from gdppca import _validate, linalg
-from gdppca._errors import (
-    ParameterError,
-    PrivacyWarning,
-    ReleaseError,
-    StateError,
-)
-from gdppca.estimators._base import (
-    PrivatePCA,
-    check_components,
-    check_rows,
-    telling_of_a_spend,
-    warn_of_large_delta,
-)
-from gdppca.estimators._settings import Settings, Stream
+from gdppca import linalg
+from gdppca._errors import DataError, ParameterError, ReleaseError, StateError
+from gdppca.engines.base import Engine, OrderKeys
+from gdppca.engines.opening import lives_on_a_cluster, open_engine
+from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
+from gdppca.estimators._parameters import settings_of, warn_of_weakness
+from gdppca.estimators._settings import Settings, Stream, Supply
 from gdppca.estimators.whole import whole_release
-from gdppca.kernels import (
-    Blocks,
-    OneSample,
-    Progress,
-    Scheme,
-    as_scheme,
-    kendall_tau,
-    sign_covariance,
-    silent,
-)
-from gdppca.privacy import Event, PureEvent
+from gdppca.kernels import Blocks, Progress, kendall_tau, sign_covariance, silent
+from gdppca.privacy import Event
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
 from gdppca.releases.quantile import private_radius
-from gdppca.releases.scale import NoisyScale, coarse_scale, scale_is_doubtful
+from gdppca.releases.scale import coarse_scale
 from gdppca.releases.spatial_median import centre_bias, private_spatial_median
-from gdppca.signs import TYPICAL_QUANTILE, Sign, as_sign, sign_from_description
+from gdppca.signs import as_sign, sign_from_description
 from gdppca.theory import components_above_noise
-
-_LEAST_QUANTILE_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win
-_LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
 
 
 class DPPCA(PrivatePCA):
@@ -182,7 +162,8 @@ class DPPCA(PrivatePCA):
         Parameters
         ----------
         X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
+            numpy, pandas, polars or pyarrow, or a table of Dask or Spark; one row per person, at
+            least two rows.
         y : None
             Ignored.
 
@@ -191,7 +172,7 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself.
         """
-        return self._fit(X)
+        return self.fit_stream(X) if lives_on_a_cluster(X) else self._fit(X)
 
     def fit_release(
         self,
@@ -249,35 +230,124 @@ class DPPCA(PrivatePCA):
             progress=progress,
         )
 
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        columns: list[str] | None = None,
+        assume_shuffled: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        """Fit rows that do not fit into memory: files, or tables on a cluster.
+
+        Parameters
+        ----------
+        source : str, path, list of paths, or table
+            A CSV, Parquet, Arrow or JSON file, a folder of them, a pattern such as
+            "visits/*.parquet", or a table of arrow, DuckDB, Dask or Spark.
+        columns : list of str, optional
+            Columns to use; all if left out.
+        assume_shuffled : bool, default False
+            Take the rows in the order that they have instead of a secret random one. Faster, and
+            the guarantee says that it rests on that order.
+        progress : callable, optional
+            Called with the number of rows done and in all.
+
+        Returns
+        -------
+        DPPCA
+            Itself.
+
+        Notes
+        -----
+        **Privacy.** As `fit`. Private scales, centre and radius are found on a random sample of
+        rows that fits into memory, with noise for the size of that sample; the matrix is about
+        all rows. Pairs are compared in blocks of a secret random order, so that a file sorted by
+        a column costs neither privacy nor accuracy.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import numpy as np, pyarrow as pa
+        >>> from pyarrow import parquet
+        >>> from gdppca import DPPCA
+        >>> X = np.random.default_rng(0).normal(size=(20_000, 3)) * [5, 1, 1]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "rows.parquet"
+        ...     parquet.write_table(pa.table(dict(zip("abc", X.T))), file)
+        ...     pca = DPPCA(n_components=1).fit_stream(file)
+        >>> pca.n_samples_, np.abs(pca.components_[0]).argmax()
+        (20000, np.int64(0))
+        """
+        self._forget()
+        rng = rng_for(self.random_state)
+        keys = None if assume_shuffled else OrderKeys.drawn(rng)
+        with open_engine(source, keys, columns) as engine:
+            self._learn_columns(engine)
+            supply = Supply.UNSHUFFLED if assume_shuffled else Supply.ENGINE
+            settings = settings_of(self, engine.n_samples, engine.n_features, supply)
+            warn_of_weakness(settings, stacklevel=3)
+            self._require_budget(settings)
+            return self._fit_engine(engine, settings, rng, progress)
+
     @np.errstate(all="ignore")  # no error or warning may depend on a cell
     def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
         """Fit within (ε, δ) less what is reserved for releases to come."""
         self._forget()
         X = self._checked(X, reset=True).values
-        settings = self._settings(*X.shape).with_(reserved=reserved)
+        settings = settings_of(self, *X.shape).with_(reserved=reserved)
         _ = settings.noise  # too much reserved is refused here
-        _warn_of_weakness(settings, stacklevel=4)
+        warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
         self._debit(settings)
         with telling_of_a_spend(settings.epsilon, settings.delta):
-            if settings.scale_share is not None:  # spends
-                coarse = _coarse_scale(X, settings, rng)
-                settings = settings.with_scale(coarse)
-            if settings.seeks_centre:  # spends
-                cautious = settings.wanted_location == "auto"
-                found = private_spatial_median(
-                    settings.divided(X), settings.mu_left, rng, cautious=cautious
-                )
-                settings = settings.with_centre(found)
-            if settings.scale_share is not None:  # paid for
-                refined = coarse.refined(X, settings.location, rng)
-                settings = settings.with_(scale=refined.scale)
-            X = settings.divided(X)
-            if settings.radius_event is not None:  # spends
-                settings = settings.with_(sign=self._private_sign(X, settings, rng))
-            K_hat = _statistic(X, settings, rng, progress)  # not private
+            settings = self._first_steps(X, settings, rng)
+            K_hat = _statistic(settings.divided(X), settings, rng, progress)  # not private
             noisy = private_scatter(K_hat, settings.noise, rng)
         return self._publish(noisy, settings)
+
+    @np.errstate(all="ignore")
+    def _fit_engine(self, engine: Engine, settings: Settings, rng: Rng, progress: Progress) -> Self:
+        """Fit rows that live elsewhere; the debit waits until all that can fail without it is done.
+
+        Scales, centre and radius come from a random sample, whose members do not depend on values.
+        """
+        if settings.looks_first:
+            sample = engine.sample(settings.n_seen)  # not private
+            self._debit(settings)
+            with telling_of_a_spend(settings.epsilon, settings.delta):
+                settings = self._first_steps(sample, settings, rng)
+                sums = engine.total(settings.recipe, progress)  # not private
+        else:
+            sums = engine.total(settings.recipe, progress)  # not private
+            self._debit(settings)
+        with telling_of_a_spend(settings.epsilon, settings.delta):
+            if sums.n_samples != settings.n_samples:  # noise for another number of rows is wrong
+                raise DataError("The number of rows changed while they were read.")
+            noisy = private_scatter(sums.mean(), settings.noise, rng)
+        return self._publish(noisy, settings)
+
+    def _first_steps(self, X: np.ndarray, settings: Settings, rng: Rng) -> Settings:
+        """Private scales, centre and radius, as far as they are asked for; spends."""
+        if settings.scale_share is not None:
+            mu = settings.mu_left * math.sqrt(settings.scale_share)
+            coarse = coarse_scale(X, mu, rng)
+            settings = settings.with_scale(coarse)
+        if settings.seeks_centre:
+            cautious = settings.wanted_location == "auto"
+            found = private_spatial_median(
+                settings.divided(X), settings.mu_left, rng, cautious=cautious
+            )
+            settings = settings.with_centre(found)
+        if settings.scale_share is not None:  # paid for
+            refined = coarse.refined(X, settings.location, rng)
+            settings = settings.with_(scale=refined.scale)
+        if settings.radius_event is not None:
+            epsilon = settings.radius_event.epsilon
+            lengths_of = settings.divided(X), settings.center
+            radius = private_radius(*lengths_of, settings.quantile, epsilon, rng)
+            settings = settings.with_(sign=as_sign(self.sign, radius))
+        return settings
 
     @np.errstate(all="ignore")
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -322,7 +392,7 @@ class DPPCA(PrivatePCA):
         n = stream.sums.n_samples
         check_rows(n)
         settings = stream.settings.with_(n_samples=n)
-        _warn_of_weakness(settings, stacklevel=3)
+        warn_of_weakness(settings, stacklevel=3)
         self._debit(settings)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             K_hat = stream.sums.mean()  # not private
@@ -365,34 +435,20 @@ class DPPCA(PrivatePCA):
             pca.feature_names_in_ = np.asarray(release.feature_names, dtype=object)
         return pca._adopt(release)
 
-    def _settings(self, n: int, d: int, *, streamed: bool = False) -> Settings:
-        """Check every parameter against the shape, before any row counts."""
-        check_rows(n)
-        self._check_choices(d)
-        radius_event = self._radius_event(streamed=streamed)
-        radius = self.radius if radius_event is None else 1.0  # until it is known
-        location, scale = self._public_vectors(d)
-        settings = Settings(
-            n_components=self.n_components,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            calibration=self.calibration,
-            n_samples=n,
-            n_features=d,
-            sign=as_sign(self.sign, radius, n_features=d),
-            scheme=self._scheme(n, d, streamed=streamed),
-            location=location,
-            scale=scale,
-            wanted_location=self._wanted_location(streamed=streamed),
-            scale_share=self._scale_share(streamed=streamed),
-            radius_event=radius_event,
-            quantile=self._quantile(),
-            counted=self.ledger is not None,
-            seeded=rng_for(self.random_state).seeded,
-            streamed=streamed,
-        )
-        _ = settings.noise  # a bad budget is refused here
-        return settings
+    def _learn_columns(self, engine: Engine) -> None:
+        if engine.n_features == 0:
+            raise DataError("At least one column is needed, got 0 feature(s).")
+        self.n_features_in_ = engine.n_features
+        if engine.names is not None:
+            self.feature_names_in_ = np.asarray(engine.names, dtype=object)
+
+    def _require_budget(self, settings: Settings) -> None:
+        """Refuse what the ledger would refuse, before hours of reading."""
+        if self.ledger is not None:
+            from gdppca.ledgers import open_account  # SQL is loaded only where it is used
+
+            ledger, dataset = open_account(self.ledger)
+            ledger.require(dataset, settings.debit)
 
     def _debit(self, settings: Settings) -> None:
         """Enter the whole spend in the ledger, durably, before any noise is drawn."""
@@ -403,112 +459,10 @@ class DPPCA(PrivatePCA):
         ledger, dataset = open_account(self.ledger)
         ledger.spend(dataset, settings.debit)
 
-    def _radius_event(self, *, streamed: bool) -> PureEvent | None:
-        """What a private radius will spend, or None where the radius is public."""
-        if not isinstance(self.radius, str) or self.radius != "quantile":
-            return None
-        share = _validate.fraction(quantile_share=self.quantile_share)
-        if self.quantile is not None:
-            _validate.fraction(quantile=self.quantile)
-        if not isinstance(self.sign, str) or self.sign not in TYPICAL_QUANTILE:
-            raise ParameterError(
-                "`radius='quantile'` needs a sign given by name that has a cut-off."
-            )
-        if streamed:
-            raise ParameterError(
-                "`radius='quantile'` needs all rows at once. With partial_fit give a number."
-            )
-        epsilon = min(share * _validate.positive(epsilon=self.epsilon), _LARGEST_QUANTILE_EPSILON)
-        return PureEvent(purpose="radius", epsilon=epsilon)
-
-    def _quantile(self) -> float:
-        """Which quantile a private radius is."""
-        if self.quantile is not None:
-            return _validate.fraction(quantile=self.quantile)
-        return TYPICAL_QUANTILE.get(self.sign, 0.5) if isinstance(self.sign, str) else 0.5
-
-    def _private_sign(self, X: np.ndarray, settings: Settings, rng: Rng) -> Sign:
-        """Release the radius of the sign."""
-        assert settings.radius_event is not None
-        epsilon = settings.radius_event.epsilon
-        radius = private_radius(X, settings.center, settings.quantile, epsilon, rng)
-        return as_sign(self.sign, radius)
-
-    def _check_choices(self, d: int) -> None:
-        if isinstance(self.n_components, str):
-            if self.n_components != "auto":
-                raise ParameterError(
-                    f"`n_components` must be a whole number or 'auto', got {self.n_components!r}."
-                )
-        else:
-            check_components(self.n_components, d)
-        if self.ledger is not None and self.random_state is not None:
-            raise ParameterError(
-                "`random_state` makes a simulation, which no ledger counts: leave one of them out."
-            )
-
-    def _public_vectors(self, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Public centre and scales, where they are arrays."""
-        public = {
-            name: _validate.vector(d, **{name: value})
-            for name in ("location", "scale")
-            if (value := getattr(self, name)) is not None and not isinstance(value, str)
-        }
-        location, scale = public.get("location"), public.get("scale")
-        if scale is not None and not (scale > 0).all():
-            raise ParameterError("`scale` must hold numbers > 0.")
-        return location, scale
-
-    def _wanted_location(self, *, streamed: bool) -> str | None:
-        """Whether a private centre is asked for; "auto" leaves it to the public numbers."""
-        if not isinstance(self.location, str):
-            return None
-        wanted = _validate.one_of(("private", "auto"), location=self.location)
-        asks_for_pairs = self.calibration == "paper" or not _is_auto(self.pairs)
-        if wanted == "auto":
-            return None if streamed or asks_for_pairs else "auto"
-        if streamed:
-            raise ParameterError(
-                "`location='private'` needs all rows at once. With partial_fit give None, 'auto' "
-                "or a public centre."
-            )
-        if asks_for_pairs:
-            raise ParameterError(
-                "`location='private'` compares rows with a centre, not in pairs, and has tight "
-                "noise: leave `pairs` at 'auto' and `calibration` at 'tight'."
-            )
-        return "private"
-
-    def _scale_share(self, *, streamed: bool) -> float | None:
-        """Share of μ² for private scales, None where they are not asked for."""
-        if not isinstance(self.scale, str):
-            return None
-        _validate.one_of(("private",), scale=self.scale)
-        if streamed:
-            raise ParameterError(
-                "`scale='private'` needs all rows at once. With partial_fit give numbers."
-            )
-        if self.calibration == "paper":
-            raise ParameterError("`scale='private'` goes with `calibration='tight'` only.")
-        return _validate.fraction(scale_share=self.scale_share)
-
-    def _scheme(self, n: int, d: int, *, streamed: bool) -> Scheme:
-        asked = as_scheme(self.pairs, n, d)
-        if self.location is not None and not isinstance(self.location, str):
-            return OneSample()
-        if not streamed:
-            return asked
-        if self.pairs != "auto" and not isinstance(asked, Blocks):
-            raise ParameterError(
-                f"`pairs={self.pairs!r}` needs all rows at once. With partial_fit use a block size "
-                "or 'auto'."
-            )
-        return asked if isinstance(asked, Blocks) else Blocks()
-
     def _start(self, d: int) -> Stream:
-        settings = self._settings(2, d, streamed=True)  # as good as any n until all rows are in
+        settings = settings_of(self, 2, d, Supply.BATCHES)  # any n will do until all rows are in
         self._streaming = True
-        return Stream(settings.new_sums(), rng_for(self.random_state), settings)
+        return Stream(settings.recipe.empty(), rng_for(self.random_state), settings)
 
     def _taken_stream(self) -> Stream:
         """Take the exact sums off this object, so that nobody else can use them meanwhile."""
@@ -570,57 +524,11 @@ class DPPCA(PrivatePCA):
         return self
 
 
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
 def _pairs_of(scheme: dict[str, Any]) -> int | str:
     """The parameter `pairs` behind a scheme's description."""
     if scheme["name"] in ("one-sample", "merged"):
         return "auto"
     return scheme.get("size", scheme["name"])
-
-
-def _coarse_scale(X: np.ndarray, settings: Settings, rng: Rng) -> NoisyScale:
-    assert settings.scale_share is not None
-    return coarse_scale(X, settings.mu_left * math.sqrt(settings.scale_share), rng)
-
-
-def _warn_of_weakness(settings: Settings, stacklevel: int) -> None:
-    """Warn of doubtful budgets, from public numbers and before anything is drawn."""
-    n = settings.n_samples
-    warn_of_large_delta(settings.delta, n, stacklevel)
-    if settings.radius_event is not None and settings.quantile_room < _LEAST_QUANTILE_ROOM:
-        _warn(
-            f"{n} rows and this budget are too little for a private radius: it may be far off. Use "
-            "more rows, a larger `epsilon` or `quantile_share`, or give `radius` as a number.",
-            stacklevel,
-        )
-    if settings.scale_share is not None:
-        mu = settings.mu_left * math.sqrt(settings.scale_share)
-        if scale_is_doubtful(n, settings.n_features, mu):
-            _warn(
-                f"{n} rows and this budget are too little for private scales: some may be far "
-                "off. Use more rows, a larger `epsilon` or `scale_share`, or give `scale`.",
-                stacklevel,
-            )
-    if settings.wanted_location == "private" and not settings.centre_budget.worthwhile:
-        _warn(
-            f"{n} rows and this budget are too little for a private centre: comparing pairs, "
-            "`location=None`, is expected to be more accurate.",
-            stacklevel,
-        )
-    reached = settings.guarantee.nominal_epsilon
-    if reached > settings.epsilon:
-        _warn(
-            f"The paper's noise does not reach epsilon = {settings.epsilon:g} here; the guarantee "
-            f"states the true value, {reached:.4g}.",
-            stacklevel,
-        )
-
-
-def _warn(message: str, stacklevel: int) -> None:
-    warnings.warn(message, PrivacyWarning, stacklevel=stacklevel + 1)
 
 
 def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) -> np.ndarray:

@@ -201,6 +201,22 @@ class Ledger:
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
 
+    def require(self, dataset: str, events: Iterable[Event] | Guarantee | Event) -> None:
+        """Raise what `spend` would raise now; nothing is entered and nothing reserved.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name.
+        events : events or Guarantee
+            What is to be drawn later.
+        """
+        drawn = _listed(events)
+        with self._store.reading() as book:
+            cap, spent = self._standing(book, dataset)
+        if not spent.plus(drawn).fits(cap):
+            raise _exceeded(dataset, cap, spent, drawn)
+
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits, at the cap's δ.
 

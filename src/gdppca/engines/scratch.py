@@ -1,0 +1,88 @@
+"""A folder for raw data that nobody else can read and that is gone on every exit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from gdppca._errors import DataError
+
+_PREFIX = "gdppca-rows-"
+_LOCK = "in-use"
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A folder of our own (mode 0700) where the system keeps temporary files, see TMPDIR.
+
+    It is removed at the end, on errors, on Ctrl-C and on SIGTERM. Only SIGKILL and a power cut
+    can leave it; the next one that is made removes what they left.
+    """
+    _remove_orphans()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise DataError(
+            f"No temporary folder can be made in '{tempfile.gettempdir()}' "
+            f"({error.strerror}). Set TMPDIR to a folder with room."
+        ) from None
+    try:
+        with _removed_on_sigterm(folder):
+            _locked(lock)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextmanager
+def _removed_on_sigterm(folder: Path) -> Iterator[None]:
+    """SIGTERM ends a Python program without any clean-up, unless somebody takes it."""
+    in_main = threading.current_thread() is threading.main_thread()  # others cannot take signals
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield  # the program has its own plans
+        return
+
+    def remove_and_end(number: int, frame: FrameType | None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, remove_and_end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _locked(lock: int) -> bool:
+    """Take the lock of a folder; the system gives it back when its process ends, however."""
+    try:
+        import fcntl
+    except ImportError:  # not everywhere; then nothing is an orphan
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_orphans() -> None:
+    """Remove folders of ours whose process is no more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # somebody else's, or gone already
+            lock = os.open(folder / _LOCK, os.O_RDWR)
+            try:
+                if _locked(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)

@@ -1,0 +1,261 @@
+"""What DuckDB reads: files by name, folder or pattern, arrow data, relations."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from gdppca._errors import DataError
+from gdppca.engines.files import looks_like_a_cell, require_columns
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+_PACKED = (".gz", ".zst")
+# As arrow's reader has them, so that a file means the same whatever its size.
+_MISSING = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
+]
+_WHOLE_FILE = -1  # rows that types are guessed from
+
+
+class Source(Protocol):
+    """Something that DuckDB can look at as a table called `rows`."""
+
+    name: str  # for messages
+
+    def open(self, connection: Any, folder: Path) -> None:
+        """Make the view `rows`; what must be written on the way goes to the folder."""
+
+    def types(self) -> dict[str, str]:
+        """DuckDB's type of every column."""
+
+    def selected(self, columns: list[str] | None) -> tuple[str, ...]:
+        """The columns that are asked for, or all."""
+
+    def require_unchanged(self) -> None:
+        """Refuse what was changed since it was opened."""
+
+    def explained(self) -> DataError:
+        """What to say when it cannot be read; never what the reader said."""
+
+
+class _Viewed:
+    """What all sources share: a view, its columns."""
+
+    name = "The table"
+
+    def _view(self, relation: Any) -> None:
+        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        relation.create_view("rows")
+
+    def types(self) -> dict[str, str]:
+        return self._types
+
+    def selected(self, columns: list[str] | None) -> tuple[str, ...]:
+        return require_columns(list(self._types), columns, self.name)
+
+    def require_unchanged(self) -> None:
+        """Data in memory stays as it is."""
+
+    def explained(self) -> DataError:
+        return DataError(f"{self.name} cannot be read. Nothing was released.")
+
+
+class ArrowData(_Viewed):
+    """An arrow table or data set, which can be read again and again."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def open(self, connection: Any, folder: Path) -> None:
+        """Look at the data where it is."""
+        self._view(connection.from_arrow(self._data))
+
+
+class Spooled(_Viewed):
+    """A stream of arrow batches that can be read once: kept in the private folder."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def open(self, connection: Any, folder: Path) -> None:
+        """Read it to its end."""
+        connection.execute(f"ATTACH '{folder / 'spooled.duckdb'}' AS spooled")
+        connection.from_arrow(self._reader).create("spooled.batches")
+        self._view(connection.sql("FROM spooled.batches"))
+
+
+class Files(_Viewed):
+    """CSV, Parquet, arrow or JSON files with the same columns."""
+
+    def __init__(self, paths: list[Path], name: str) -> None:
+        self._paths = paths
+        self._stamps = {path: _stamp(path) for path in paths}
+        self._reading: Path | None = None
+        self.name = name
+        kinds = {kind_of(path) for path in paths}
+        if len(kinds) > 1:
+            raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
+        [self._kind] = kinds
+
+    def open(self, connection: Any, folder: Path) -> None:
+        """Compare the columns of the files, and look at them as one table."""
+        self._connection = connection
+        first = self._columns_of(self._paths[0])
+        for path in self._paths[1:]:
+            self._require_same(first, path)
+        if self._kind == "csv" and any(map(looks_like_a_cell, first)):
+            raise DataError(
+                f"'{self._paths[0]}' seems to have no header, or other separators than commas: a "
+                "column's name looks like a cell. The first row must hold names that start with a "
+                "letter, since names are published."
+            )
+        self._reading = None
+        self._view(self._relation(self._paths, first))
+
+    def _columns_of(self, path: Path, guessed_from: int = 20_480) -> dict[str, str]:
+        self._reading = path
+        if path.stat().st_size == 0:
+            raise self.explained()
+        relation = self._relation([path], guessed_from=guessed_from)
+        types = list(map(str, relation.types))
+        if self._kind == "csv":  # whole numbers in one file may be fractions in the next
+            types = ["DOUBLE" if _is_whole(kind) else kind for kind in types]
+        return dict(zip(relation.columns, types, strict=True))
+
+    def _require_same(self, first: dict[str, str], path: Path) -> None:
+        other = self._columns_of(path)
+        lacking = [name for name in first if name not in other]
+        added = [name for name in other if name not in first]
+        if lacking or added:
+            [name, *_] = lacking or added
+            with_it, without = (self._paths[0], path) if lacking else (path, self._paths[0])
+            raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
+        for name, kind in other.items():
+            if kind != first[name]:
+                raise DataError(
+                    f"Column '{name}' is {first[name]} in '{self._paths[0]}' and {kind} in "
+                    f"'{path}'. Save the files with the same types."
+                )
+
+    def _relation(
+        self, paths: list[Path], types: dict[str, str] | None = None, guessed_from: int = 20_480
+    ) -> Any:
+        names = [str(path) for path in paths]
+        if self._kind == "parquet":
+            return self._connection.read_parquet(names, union_by_name=len(names) > 1)
+        if self._kind == "json":
+            return self._connection.read_json(names, union_by_name=len(names) > 1)
+        if self._kind == "arrow":
+            from pyarrow import dataset
+
+            return self._connection.from_arrow(dataset.dataset(names, format="arrow"))
+        tabbed = any(".tsv" in path.suffixes for path in paths)
+        return self._connection.read_csv(
+            names,
+            header=True,
+            sep="\t" if tabbed else ",",
+            dtype=types,
+            na_values=_MISSING,
+            sample_size=guessed_from,
+            union_by_name=len(names) > 1,
+        )
+
+    def require_unchanged(self) -> None:
+        """Refuse files that were written to, replaced or removed meanwhile."""
+        for path, stamp in self._stamps.items():
+            if _stamp(path) != stamp:
+                raise DataError(f"'{path}' changed while it was read. Nothing was released.")
+
+    def explained(self) -> DataError:
+        """Which column of which file holds something else than it seemed to."""
+        if self._reading is None and self._kind == "csv":
+            for path in self._paths:
+                try:
+                    types = self._columns_of(path, _WHOLE_FILE)
+                except Exception:  # whatever it is, it may quote a cell
+                    types = {}
+                text = [name for name, kind in types.items() if kind != self._types.get(name)]
+                if text or not types:
+                    self._reading = path
+                    break
+            if self._reading is not None and types:
+                return DataError(
+                    f"Column '{text[0]}' of '{self._reading}': not numbers in every row. Use other "
+                    "columns, or code this one as numbers yourself."
+                )
+        where = f"'{self._reading}'" if self._reading else self.name
+        return DataError(
+            f"{where} cannot be read as {self._kind}: it is damaged, empty or has rows of "
+            "different lengths."
+        )
+
+
+def _is_whole(kind: str) -> bool:
+    return kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT") or "DECIMAL" in kind
+
+
+def kind_of(path: Path) -> str:
+    """What a file's name says of its format."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    kind = _KINDS.get(suffixes[-1]) if suffixes else None
+    if kind is None:
+        raise DataError(f"'{path}' must end in {', '.join(_KINDS)}.")
+    return kind
+
+
+def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
+    """The files behind a name, a folder, a pattern or a list of them."""
+    if not isinstance(source, str | os.PathLike):
+        paths = [path for each in source for path in files_behind(Path(each)) or [Path(each)]]
+        name = "The list of files"
+    else:
+        paths, name = files_behind(Path(source)), f"'{source}'"
+    if not paths:
+        endings = ", ".join(_KINDS)
+        raise DataError(f"There is no file {name}, and no file in it that ends in {endings}.")
+    for path in paths:
+        if not path.is_file():
+            raise DataError(f"There is no file '{path}'.")
+    return Files(paths, name)
+
+
+def files_behind(path: Path) -> list[Path]:
+    """The files that a name, a folder or a pattern stands for; maybe none."""
+    if path.is_dir():
+        return sorted(each for each in path.rglob("*") if each.is_file() and _is_data(each))
+    if path.exists():
+        return [path]
+    return sorted(Path(each) for each in glob.glob(str(path), recursive=True))
+
+
+def _is_data(path: Path) -> bool:
+    """Whether a folder means this file; names with a dot or underscore are notes of programs."""
+    try:
+        return path.name[0] not in "._" and bool(kind_of(path))
+    except DataError:
+        return False
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written to or replaced; None where it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

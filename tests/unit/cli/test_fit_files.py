@@ -1,0 +1,80 @@
+"""`gdppca fit` on many files, folders, patterns and files larger than memory."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from typer.testing import CliRunner
+
+from gdppca import Release
+from gdppca.cli import fit
+from gdppca.cli.main import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["fit", *map(str, arguments)])
+
+
+@pytest.fixture
+def folder(tmp_path, rng, monkeypatch):
+    X = rng.normal(size=(3000, 3)) * [9, 3, 1]
+    (tmp_path / "visits").mkdir()
+    for k in range(3):
+        part = pa.table(dict(zip("abc", X[k::3].T, strict=True)))
+        parquet.write_table(part, tmp_path / "visits" / f"{k}.parquet")
+    csv.write_csv(pa.table(dict(zip("abc", X.T, strict=True))), tmp_path / "all.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "data", [["visits"], ["visits/*.parquet"], ["visits/0.parquet", "visits/1.parquet"]]
+)
+def test_folders_patterns_and_lists_are_read(data, folder):
+    result = run(*data, "-o", "r.json")
+    assert result.exit_code == 0, result.output
+    release = Release.load("r.json")
+    assert release.n_samples == (3000 if len(data) == 1 else 2000)
+    assert not any("order" in said for said in release.guarantee.assumptions)
+
+
+def test_large_file_is_read_in_parts(folder, monkeypatch):
+    monkeypatch.setattr(fit, "_LARGEST_AT_ONCE", 1000)
+    monkeypatch.setattr(fit, "read_table", None)  # it is not read whole
+    assert run("all.csv", "-o", "r.json").exit_code == 0
+    assert Release.load("r.json").n_samples == 3000
+
+
+def test_small_file_is_read_whole(folder, monkeypatch):
+    monkeypatch.setattr("gdppca.estimators.DPPCA.fit_stream", None)
+    assert run("all.csv", "-o", "r.json").exit_code == 0
+
+
+def test_order_may_be_taken_as_it_is_and_the_release_says_so(folder):
+    result = run("all.csv", "-o", "r.json", "--assume-shuffled", "--pairs", 64, "--columns", "c,a")
+    assert result.exit_code == 0, result.output
+    release = Release.load("r.json")
+    assert release.feature_names == ("c", "a")
+    assert any("nothing was shuffled" in said for said in release.guarantee.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["visits", "--score-map", "0.2"], "fits into memory"),
+        (["visits", "--variances", "0.2"], "fits into memory"),
+        (["all.csv", "--variances", "0.2", "--assume-shuffled"], "read in parts"),
+        (["visits", "all.csv"], "several kinds"),
+        (["nothing/*.csv"], "nothing/*.csv"),
+        (["visits", "--pairs", "all"], "all rows at once"),
+        (["visits", "-o", "visits/0.parquet", "--force"], "visits/0.parquet"),
+    ],
+)
+def test_wishes_that_cannot_be_met_are_refused(arguments, said, folder):
+    before = (folder / "visits" / "0.parquet").read_bytes()
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+    assert not (folder / "release.json").exists()
+    assert (folder / "visits" / "0.parquet").read_bytes() == before
+    assert np.array_equal(sorted(folder.iterdir()), [folder / "all.csv", folder / "visits"])
