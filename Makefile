@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One thread per BLAS call: the test workers share the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help setup browser postgres demo test test-slow fuzz check bench docs clean
+.PHONY: help setup browser postgres java demo test test-slow fuzz check bench docs clean
 
 help:
 	@echo "make demo       private principal components of a public table, with a plot"
@@ -15,8 +15,9 @@ help:
 	@echo "make fuzz       a million hostile inputs for every reader together"
 	@echo "make browser    Chromium for the tests of the report, where it is missing"
 	@echo "make postgres   PostgreSQL for the tests of the ledger, where it is missing"
+	@echo "make java       Java for the tests of Spark, where it is missing"
 	@echo "make check      linters, types, doors between rooms"
-	@echo "make bench      speed against numpy and scikit-learn"
+	@echo "make bench      time and memory against scikit-learn, numpy and others; writes docs/scaling"
 	@echo "make docs       documentation in docs/_build/html"
 
 setup: $(STAMP)
@@ -46,6 +47,13 @@ postgres:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y postgresql; } || \
 	  { echo "Install postgresql by your system's own means."; exit 1; }
 
+# Debian's package; Spark runs on Java 17 or later.
+java:
+	@command -v java > /dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless; } || \
+	  { echo "Install Java 17 by your system's own means."; exit 1; }
+
 test: setup
 	$(QUIET_BLAS) $(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -67,7 +75,7 @@ check: setup
 	$(BIN)/lint-imports
 
 bench: setup
-	$(BIN)/python bench/kernels.py
+	$(BIN)/python bench/scaling.py
 
 docs: setup
 	$(BIN)/python -m pip install --quiet --group docs

@@ -23,12 +23,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
-def _shown(value: object) -> str:
-    """A parameter as an error shows it; a very long one is cut."""
+def shown(value: object) -> str:
+    """A parameter as an error shows it; of anything that may hold cells only its kind and shape."""
     if isinstance(value, int) and abs(value) > _LARGEST_COUNT:
         return "a number of very many digits"
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    if value is None or isinstance(value, (str, Real, np.bool_)):
+        text = repr(value)
+        return text if len(text) <= 80 else text[:77] + "..."
+    kind = type(value).__name__
+    shape = getattr(value, "shape", None)
+    return f"{kind} of shape {shape}" if isinstance(shape, tuple) else kind
 
 
 def _as_float(name: str, value: Any) -> float:
@@ -42,7 +46,7 @@ def positive(**parameter: Any) -> float:
     """Return the number, which must be above zero; infinity is allowed."""
     name, value = _only(parameter)
     if not _is_number(value) or not value > 0:
-        raise ParameterError(f"`{name}` must be a number > 0, got {_shown(value)}.")
+        raise ParameterError(f"`{name}` must be a number > 0, got {shown(value)}.")
     return _as_float(name, value)
 
 
@@ -71,7 +75,7 @@ def fraction(**parameter: Any) -> float:
     name, value = _only(parameter)
     if not _is_number(value) or not 0 < value < 1:
         raise ParameterError(
-            f"`{name}` must be a number strictly between 0 and 1, got {_shown(value)}."
+            f"`{name}` must be a number strictly between 0 and 1, got {shown(value)}."
         )
     if value < 1e-300:
         raise ParameterError(f"`{name}` must be at least 1e-300.")
@@ -82,7 +86,7 @@ def count(*, at_least: int = 1, **parameter: Any) -> int:
     """Return the whole number, which must not be below `at_least`."""
     name, value = _only(parameter)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
-        raise ParameterError(f"`{name}` must be a whole number >= {at_least}, got {_shown(value)}.")
+        raise ParameterError(f"`{name}` must be a whole number >= {at_least}, got {shown(value)}.")
     if int(value) > _LARGEST_COUNT:
         raise ParameterError(f"`{name}` must not exceed {_LARGEST_COUNT:.0e}.")
     return int(value)
@@ -93,8 +97,16 @@ def one_of(choices: Collection[str], **parameter: Any) -> str:
     name, value = _only(parameter)
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"`{name}` must be one of {listed}, got {value!r}.")
+        raise ParameterError(f"`{name}` must be one of {listed}, got {shown(value)}.")
     return value
+
+
+def flag(**parameter: Any) -> bool:
+    """Return the truth value, which must be one: an array has none, and a word is always true."""
+    name, value = _only(parameter)
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"`{name}` must be True or False, got {shown(value)}.")
+    return bool(value)
 
 
 def vector(length: int, **parameter: Any) -> np.ndarray:

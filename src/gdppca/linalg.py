@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from gdppca._errors import ParameterError
 
 LARGEST = float(np.finfo(float).max)
 SQRT2 = float(np.sqrt(2.0))
+
+_SMALL = 64  # columns up to which a full decomposition is as fast as a part of one
 
 
 def vecd(matrix: np.ndarray) -> np.ndarray:
@@ -16,17 +21,29 @@ def vecd(matrix: np.ndarray) -> np.ndarray:
 
     The diagonal first, then the upper off-diagonal entries times √2 (Sec 1.2 of the paper).
     """
-    upper = np.triu_indices(len(matrix), k=1)
-    return np.concatenate([np.diagonal(matrix), SQRT2 * matrix[upper]])
+    d = len(matrix)
+    packed = np.empty(packed_length(d))
+    packed[:d] = np.diagonal(matrix)
+    for i, row in enumerate(_rows_above(packed, d)):
+        np.multiply(matrix[i, i + 1 :], SQRT2, out=row)
+    return packed
 
 
 def vecd_inverse(packed: np.ndarray) -> np.ndarray:
     """Unpack what `vecd` packed."""
     d = packed_order(len(packed))
     matrix = np.diag(packed[:d])
-    upper = np.triu_indices(d, k=1)
-    matrix[upper] = packed[d:] / SQRT2
-    return matrix + np.triu(matrix, k=1).T
+    for i, row in enumerate(_rows_above(packed, d)):
+        matrix[i, i + 1 :] = matrix[i + 1 :, i] = row / SQRT2
+    return matrix
+
+
+def _rows_above(packed: np.ndarray, d: int) -> Iterator[np.ndarray]:
+    """Views of the packed rows above the diagonal; an index of all entries would take more room."""
+    start = d
+    for length in range(d - 1, 0, -1):
+        yield packed[start : start + length]
+        start += length
 
 
 def packed_length(d: int) -> int:
@@ -48,6 +65,68 @@ def eigen_descending(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, largest first, and eigenvectors as columns with stable signs."""
     values, vectors = linalg.eigh(matrix)
     return values[::-1].copy(), with_stable_signs(vectors[:, ::-1])
+
+
+def eigenvalues_descending(matrix: np.ndarray) -> np.ndarray:
+    """Eigenvalues alone, largest first, in a third of the time."""
+    return linalg.eigvalsh(matrix)[::-1].copy()
+
+
+class Spectrum:
+    """All eigenvalues of a symmetric matrix, largest first, and leading eigenvectors when asked.
+
+    Nearly all the time goes into bringing the matrix to tridiagonal form, which is done once:
+    the eigenvalues may be looked at before deciding how many eigenvectors are wanted.
+    """
+
+    values: np.ndarray
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self._matrix = np.asarray_chkfinite(matrix)
+        if len(matrix) <= _SMALL:
+            self.values, self._vectors = eigen_descending(matrix)
+            return
+        exponent = np.frexp(np.abs(matrix).max())[1]
+        self._tridiagonal = _tridiagonal_form(np.ldexp(matrix, -exponent))  # nothing overflows
+        _, diagonal, beside, _ = self._tridiagonal
+        scaled = linalg.eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf")
+        self.values = np.ldexp(scaled[::-1], exponent)
+
+    def leading(self, m: int) -> np.ndarray:
+        """The first m eigenvectors as columns with stable signs."""
+        if len(self._matrix) <= _SMALL:
+            return self._vectors[:, :m]
+        if m == 0:
+            return np.empty((len(self._matrix), 0))
+        try:
+            vectors = _last_eigenvectors(*self._tridiagonal, m)
+        except linalg.LinAlgError:  # never seen; the matrix may be paid for
+            vectors = linalg.eigh(self._matrix, driver="evd")[1][:, -m:]
+        return with_stable_signs(vectors[:, ::-1])
+
+
+_Tridiagonal = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _tridiagonal_form(matrix: np.ndarray) -> _Tridiagonal:
+    """Reflectors, diagonal, entries beside it, factors of the reflectors; LAPACK's ``sytrd``."""
+    size, _ = lapack.dsytrd_lwork(len(matrix), lower=1)
+    reflectors, diagonal, beside, factors, _ = lapack.dsytrd(matrix, lower=1, lwork=int(size))
+    return reflectors[1:, :-1], diagonal, beside, factors
+
+
+def _last_eigenvectors(
+    reflectors: np.ndarray, diagonal: np.ndarray, beside: np.ndarray, factors: np.ndarray, m: int
+) -> np.ndarray:
+    """Eigenvectors of the m largest eigenvalues, smallest of them first."""
+    d = len(diagonal)
+    _, vectors = linalg.eigh_tridiagonal(
+        diagonal, beside, select="i", select_range=(d - m, d - 1), lapack_driver="stemr"
+    )  # the other driver takes a time that grows with m², here up to four times as long
+    below = vectors[1:]  # the first row is the same before and after
+    _, size, _ = lapack.dormqr("L", "N", reflectors, factors, below, -1)
+    vectors[1:], _, _ = lapack.dormqr("L", "N", reflectors, factors, below, int(size[0]))
+    return vectors
 
 
 def with_stable_signs(columns: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ from scipy import stats
 
 from gdppca import DPPCA
 from gdppca.linalg import vecd
+from gdppca.mechanisms import gaussian
+from gdppca.mechanisms.gaussian import add_gaussian
 from gdppca.randomness import secure_rng, seeded_rng
 from gdppca.releases import private_scatter
 
@@ -28,6 +30,40 @@ def test_noise_is_gaussian_of_the_stated_scale_and_of_no_other():
     assert stats.kstest(noise, "norm").pvalue > LEVEL
     for wrong in (0.9, 1.1):
         assert stats.kstest(noise, "norm", args=(0, wrong)).pvalue < LEVEL
+
+
+def test_noise_of_a_wide_matrix_is_gaussian_of_the_stated_scale_and_of_no_other():
+    X = np.random.default_rng(3).normal(size=(30, 200))
+    exact = DPPCA(1, epsilon=np.inf, location=None).fit(X).scatter_
+    fit = DPPCA(1, epsilon=1.0, location=None).fit(X)
+    noise = vecd(fit.scatter_ - exact) / fit.noise_sd_
+    assert len(noise) == 20_100 > gaussian._SHORT
+    assert stats.kstest(noise, "norm").pvalue > LEVEL
+    for wrong in (0.9, 1.1):
+        assert stats.kstest(noise, "norm", args=(0, wrong)).pvalue < LEVEL
+
+
+@pytest.mark.parametrize("sigma", [1.0, 1.5, 2.0 - 2.0**-52])  # the lattice from coarse to fine
+def test_long_noise_has_its_law_to_the_third_digit(sigma):
+    noise = add_gaussian(np.zeros(2_000_000), sigma, secure_rng()) / sigma
+    assert stats.kstest(noise, "norm").pvalue > LEVEL
+    for wrong in (0.98, 1.02):
+        assert stats.kstest(noise, "norm", args=(0, wrong)).pvalue < LEVEL
+    for far in (3.0, 4.0, 4.5):
+        beyond = [np.sum(noise > far), np.sum(noise < -far)]
+        expected = len(noise) * stats.norm.sf(far)
+        assert np.abs(np.array(beyond) - expected).max() < 6 * np.sqrt(expected) + 6
+    for lag in (1, 2, 64):
+        assert abs(np.mean(noise[lag:] * noise[:-lag])) < 6 / np.sqrt(len(noise))
+
+
+def test_both_samplers_have_one_law(monkeypatch):
+    samples = []
+    for short in (10**9, -1):
+        monkeypatch.setattr(gaussian, "_SHORT", short)
+        samples.append(add_gaussian(np.zeros(40_000), 1.3, secure_rng()))
+    assert stats.ks_2samp(*samples).pvalue > LEVEL
+    assert stats.ks_2samp(samples[0], 1.1 * samples[1]).pvalue < LEVEL
 
 
 def test_entries_of_the_noise_are_uncorrelated():

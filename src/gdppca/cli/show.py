@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from rich.table import Table
 
 from gdppca._errors import GdppcaError, PrivacyWarning
 from gdppca.kernels import Progress
-from gdppca.linalg import eigen_descending
+from gdppca.linalg import eigenvalues_descending
 from gdppca.releases import Release
 from gdppca.theory import noise_band
 
@@ -31,6 +33,7 @@ _PATIENCE = 1.0  # seconds before a bar appears
 @contextmanager
 def friendly() -> Iterator[None]:
     """Errors as one sentence without a traceback; warnings likewise."""
+    _print_anything()
     with warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         warnings.showwarning = lambda message, *_, **__: errors.print(
@@ -39,14 +42,28 @@ def friendly() -> Iterator[None]:
         try:
             yield
         except GdppcaError as error:
-            errors.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
-            for note in getattr(error, "__notes__", ()):  # what was spent before
-                errors.print(escape(note), soft_wrap=True)
+            _tell(str(error), error)
             raise typer.Exit(2) from None
         except OSError as error:
             named = f" '{error.filename}'" if error.filename else ""
-            errors.print(f"[red]error:[/] {escape(error.strerror or 'input/output')}{named}")
+            _tell(f"{error.strerror or 'input/output'}{named}", error)
             raise typer.Exit(2) from None
+        except UnicodeEncodeError as error:  # some libraries take names of letters only
+            _tell("The name of a file or an address is not valid UTF-8. Rename it.", error)
+            raise typer.Exit(2) from None
+
+
+def _tell(sentence: str, error: Exception) -> None:
+    errors.print(f"[red]error:[/] {escape(sentence)}", soft_wrap=True)
+    for note in getattr(error, "__notes__", ()):  # what was spent before
+        errors.print(escape(note), soft_wrap=True)
+
+
+def _print_anything() -> None:
+    """Print what the terminal has no letter for as \\x..: a file's name may be any bytes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager
@@ -113,7 +130,7 @@ def _directions(release: Release) -> Table | str:
         return "No direction stands above the noise."
     if release.scatter is None:
         return "The method released directions only."
-    values = eigen_descending(release.scatter)[0]
+    values = eigenvalues_descending(release.scatter)
     _, edge = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")

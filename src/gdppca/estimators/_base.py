@@ -98,8 +98,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             else tuple(f"x{k}" for k in range(self.n_features_in_))
         )
 
-    def _adopt(self, release: Release) -> Self:
-        """Take over a release; nothing else of the data stays."""
+    def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
+        """Take over a release, with its eigenvalues where they are known; nothing else stays."""
         self.release_ = release
         self.guarantee_ = release.guarantee
         self.scatter_ = release.scatter
@@ -111,7 +111,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.mean_ = release.location
         self.scale_ = release.scale
         if release.scatter is not None:
-            self.eigenvalues_ = linalg.eigen_descending(release.scatter)[0]
+            if eigenvalues is None:
+                eigenvalues = linalg.eigenvalues_descending(release.scatter)
+            self.eigenvalues_ = eigenvalues
         return self
 
     @property

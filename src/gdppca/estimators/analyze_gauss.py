@@ -149,8 +149,9 @@ class AnalyzeGauss(PrivatePCA):
         n: int,
         rng: Rng,
     ) -> Self:
+        spectrum = linalg.Spectrum(noisy.matrix)
         release = Release(
-            components=linalg.eigen_descending(noisy.matrix)[1][:, : self.n_components].T,
+            components=spectrum.leading(self.n_components).T,
             scatter=noisy.matrix,
             noise_sd=noisy.noise_sd,
             sign=None if ball is None else ball.describe(),
@@ -164,7 +165,7 @@ class AnalyzeGauss(PrivatePCA):
             guarantee=self._guarantee(noisy, rng),
             method=type(self).__name__,
         )
-        return self._adopt(release)
+        return self._adopt(release, spectrum.values)
 
     def _guarantee(self, noisy: NoisyScatter, rng: Rng) -> Guarantee:
         proven = not isinstance(noisy.event, NonPrivateEvent)

@@ -491,14 +491,14 @@ class DPPCA(PrivatePCA):
 
     def _publish(self, noisy: NoisyScatter, settings: Settings) -> Self:
         """Post-process the noisy matrix into a release and take it over."""
-        values, vectors = linalg.eigen_descending(noisy.matrix)
+        spectrum = linalg.Spectrum(noisy.matrix)
         m = settings.n_components
         if isinstance(m, str):
             n, d = settings.n_samples, settings.n_features
             bias = centre_bias(settings.drawn, n, d) if settings.location is not None else 0.0
-            m = components_above_noise(values, noisy.noise_sd, n, bias)
+            m = components_above_noise(spectrum.values, noisy.noise_sd, n, bias)
         release = Release(
-            components=vectors[:, :m].T,
+            components=spectrum.leading(m).T,
             scatter=noisy.matrix,
             noise_sd=noisy.noise_sd,
             sign=settings.sign.describe(),
@@ -513,7 +513,7 @@ class DPPCA(PrivatePCA):
             method=type(self).__name__,
         )
         self.__dict__.pop("_streaming", None)
-        self._adopt(release)
+        self._adopt(release, spectrum.values)
         if m == 0:  # only now: a warning may be an error, and the release is paid for
             warnings.warn(
                 "No direction stands above the noise: there are no components. More rows or "

@@ -158,7 +158,7 @@ class NSGGD(PrivatePCA):
         rng = rng_for(self.random_state)
         Z = linalg.directions(paired_differences(X, rng))[0]  # line 1
         start = _start(Z, plan, self.epsilon / 2, self.delta / 2, rng)  # lines 2 and 4
-        V = linalg.eigen_descending(start.matrix)[1][:, : self.n_components]
+        V = linalg.Spectrum(start.matrix).leading(self.n_components)
         V = _descended(Z, V, plan, rng)  # lines 5 to 11
         return self._publish(V, plan, start.event, len(X), rng)
 
@@ -174,7 +174,7 @@ class NSGGD(PrivatePCA):
             sigma = steps_multiplier(epsilon, delta, min(1.0, B / n_pairs), T) / B
         else:
             sigma = printed_sigma(epsilon, delta, B, n_pairs, T)
-        step = eta if self.descend else -eta
+        step = eta if _validate.flag(descend=self.descend) else -eta
         return _Plan(n_pairs, d, T, B, step, sigma, accounted)
 
     def _schedule(self, n: int) -> tuple[int, int, float]:
@@ -214,8 +214,8 @@ class NSGGD(PrivatePCA):
         )
         return self._adopt(release)
 
-    def _adopt(self, release: Release) -> Self:
-        super()._adopt(release)
+    def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
+        super()._adopt(release, eigenvalues)
         del self.noise_floor_  # there is no matrix whose spectrum could stand above it
         return self
 

@@ -125,8 +125,9 @@ class SGPCA(PrivatePCA):
         return likely_sensitivity(eigenvalues, self.n_components, n)
 
     def _publish(self, noisy: NoisyScatter, n: int, rng: Rng) -> Self:
+        spectrum = linalg.Spectrum(noisy.matrix)
         release = Release(
-            components=linalg.eigen_descending(noisy.matrix)[1][:, : self.n_components].T,
+            components=spectrum.leading(self.n_components).T,
             scatter=noisy.matrix,
             noise_sd=noisy.noise_sd,
             sign=None,
@@ -140,7 +141,7 @@ class SGPCA(PrivatePCA):
             guarantee=self._guarantee(noisy.event, rng),
             method=type(self).__name__,
         )
-        return self._adopt(release)
+        return self._adopt(release, spectrum.values)
 
     def _guarantee(self, event: Event, rng: Rng) -> Guarantee:
         exact = isinstance(event, NonPrivateEvent)
@@ -175,7 +176,7 @@ def paired_differences(X: np.ndarray, rng: Rng) -> np.ndarray:
 def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:
     """Projection onto the leading eigenvectors of Z'Z, whose scale does not matter."""
     Z = Z / max(np.abs(Z).max(), np.finfo(float).tiny)
-    V = linalg.eigen_descending(linalg.symmetrized(Z.T @ Z))[1][:, :n_components]
+    V = linalg.Spectrum(linalg.symmetrized(Z.T @ Z)).leading(n_components)
     return linalg.symmetrized(V @ V.T)
 
 

@@ -197,8 +197,9 @@ class SignCovariancePCA(PrivatePCA):
         n: int,
         rng: Rng,
     ) -> Self:
+        spectrum = linalg.Spectrum(noisy.matrix)
         release = Release(
-            components=linalg.eigen_descending(noisy.matrix)[1][:, : self.n_components].T,
+            components=spectrum.leading(self.n_components).T,
             scatter=noisy.matrix,
             noise_sd=noisy.noise_sd,
             sign=settings.sign.describe(),
@@ -212,7 +213,7 @@ class SignCovariancePCA(PrivatePCA):
             guarantee=self._guarantee((*events, noisy.event), settings, rng),
             method=type(self).__name__,
         )
-        return self._adopt(release)
+        return self._adopt(release, spectrum.values)
 
     def _guarantee(self, events: tuple[Event, ...], settings: _Settings, rng: Rng) -> Guarantee:
         exact = isinstance(events[-1], NonPrivateEvent)

@@ -61,7 +61,7 @@ def whole_release(
                 **map_wish,
             )
             release = release.with_score_map(shown)
-    pca._adopt(release)
+    pca._adopt(release, pca.eigenvalues_)
     return release
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.linalg import eigen_descending
+from gdppca.linalg import eigenvalues_descending
 from gdppca.planning.prediction import pair_ratio, sign_moments
 from gdppca.releases import Release
 from gdppca.theory import (
@@ -118,7 +118,7 @@ def _released(release: Release, n_features: int) -> Spectrum:
         raise ParameterError(
             f"`spectrum` is a release of {release.n_features} columns; the plan has {n_features}."
         )
-    values, _ = eigen_descending(release.scatter)
+    values = eigenvalues_descending(release.scatter)
     shown = denoised_eigenvalues(values, release.noise_sd, release.n_samples, release.centre_bias)
     if not shown.sum() > 0:
         raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")

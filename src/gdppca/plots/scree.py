@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca.linalg import eigen_descending
+from gdppca.linalg import eigenvalues_descending
 from gdppca.releases import Release, release_intervals
 from gdppca.theory import noise_band
 
@@ -48,7 +48,7 @@ def scree(release: Release, axes: Axes) -> None:
     """Eigenvalues of the released matrix against the band that noise around equal ones fills."""
     if release.scatter is None:
         raise ParameterError("The release holds no matrix, so it has no spectrum to draw.")
-    values = eigen_descending(release.scatter)[0]
+    values = eigenvalues_descending(release.scatter)
     kept = len(release.components)
     low, high = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
     ranks = np.arange(1, len(values) + 1)

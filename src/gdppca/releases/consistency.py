@@ -99,10 +99,11 @@ def _check_components(release: Release) -> None:
     V, K = release.components, release.scatter
     if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
         raise ReleaseError("The release's components are not orthonormal.")
-    values = np.einsum("id,de,ie->i", V, K, V)
+    image = V @ K
+    values = np.einsum("id,id->i", image, V)
     leading = np.linalg.eigvalsh(K)[::-1][: len(V)]
     size = max(np.abs(K).max(), 1e-300)
-    if np.abs(V @ K - values[:, None] * V).max(initial=0) > 1e-7 * size:
+    if np.abs(image - values[:, None] * V).max(initial=0) > 1e-7 * size:
         raise ReleaseError("The release's components are not eigenvectors of its matrix.")
     if np.abs(values - leading).max(initial=0) > 1e-7 * size:
         raise ReleaseError("The release's components are not the leading ones of its matrix.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError, ReleaseError
-from gdppca.linalg import eigen_descending, packed_length
+from gdppca.linalg import Spectrum, packed_length
 from gdppca.privacy import (
     ApproximateEvent,
     Event,
@@ -78,7 +78,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     matrix = sum(w * part.scatter for w, part in zip(weights, parts, strict=True))
     noise = np.array([part.noise_sd for part in parts])
     return Release(
-        components=eigen_descending(matrix)[1][:, :m].T,
+        components=Spectrum(matrix).leading(m).T,
         scatter=matrix,
         noise_sd=float(np.sqrt(np.sum((weights * noise) ** 2))),
         sign=first.sign,

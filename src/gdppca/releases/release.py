@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -31,6 +32,7 @@ _FORMAT = "gdppca-release"
 _VERSION = 2
 _ADDED = {"variances": None, "score_map": None, "plan": None}  # by version 2
 _LARGEST_FILE = 2**30
+_SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,14 +219,26 @@ class Release:
         return merge_releases(releases, n_components)
 
     def save(self, path: str | Path) -> None:
-        """Write JSON, whole or not at all."""
+        """Write JSON, whole or not at all; an error says what stays spent."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        write_whole(Path(path), text.encode("utf-8"))
+        try:
+            write_whole(Path(path), text.encode("utf-8"))
+        except OSError as error:
+            if self.guarantee.protects:
+                error.add_note(
+                    f"The release was not saved. What it spent stays spent: {_spent(self)}."
+                )
+            raise
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Read a file that `save` wrote."""
         return cls.from_dict(_read_json(Path(path)))
+
+
+def _spent(release: Release) -> str:
+    guarantee = release.guarantee
+    return f"(epsilon = {guarantee.epsilon:.6g}, delta = {guarantee.delta:g})"
 
 
 def _check_score_map(score_map: ScoreMap, m: int) -> None:
@@ -248,10 +262,24 @@ def _listed(array: np.ndarray | None) -> list[Any] | None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of it."""
+    """Write a file so that a crash leaves the old one or the new one, never half of it.
+
+    A process that is killed meanwhile may leave a hidden file beside it that ends in ``.tmp``.
+    """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(path.parent))
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        _write_and_move(path, content)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # not that of a temporary file
+        raise
+    _make_durable(path.parent)
+
+
+def _write_and_move(path: Path, content: bytes) -> None:
+    prefix = f".{path.name[:_SHORT_NAME]}."
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -262,6 +290,16 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _make_durable(folder: Path) -> None:
+    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _read_json(path: Path) -> Any:
@@ -319,13 +357,27 @@ def _check(plain: Any) -> None:
             "Install a newer gdppca."
         )
     known = version if type(version) is int and 1 <= version <= _VERSION else _VERSION
-    problem = next(iter(_validator(known).iter_errors(plain)), None)
+    problem = next(iter(_validator(known).iter_errors(_outline(plain))), None)
     if problem is not None:
         where = "/".join(str(step) for step in problem.absolute_path) or "the top level"
         raise ReleaseError(f"The release does not fit its schema at {where}.")
     if plain["checksum"] != _checksum(plain):
         raise ReleaseError("The release was edited or damaged: its checksum does not match.")
     _check_shapes({**_ADDED, **plain})
+
+
+def _outline(plain: dict[str, Any]) -> dict[str, Any]:
+    """The same with matrices of numbers left empty: the schema takes 8 µs an entry to like them."""
+    return {
+        name: [] if name in ("components", "scatter") and _holds_numbers(value) else value
+        for name, value in plain.items()
+    }
+
+
+def _holds_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, list) and {int, float}.issuperset(map(type, row)) for row in value
+    )
 
 
 def _check_shapes(plain: dict[str, Any]) -> None:

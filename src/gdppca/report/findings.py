@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca.linalg import eigen_descending
+from gdppca.linalg import eigenvalues_descending
 from gdppca.plots import score_heatmap as draw_heatmap
 from gdppca.plots import scree as draw_scree
 from gdppca.releases import Release, ScoreMap, release_intervals
@@ -69,7 +69,7 @@ def spectrum(release: Release) -> Facts:
             "figure": None,
             "table": None,
         }
-    values = eigen_descending(release.scatter)[0]
+    values = eigenvalues_descending(release.scatter)
     noise = (release.noise_sd, release.n_samples, release.centre_bias)
     edge = noise_band(values, *noise)[1]
     clear = components_above_noise(values, *noise)

@@ -304,7 +304,7 @@ def _mechanisms(release: Release) -> str:
     }
     used = dict.fromkeys(kinds[type(event)] for event in release.guarantee.events)
     secure = (
-        ", drawn on a lattice (OpenDP's discrete Gaussian) against floating-point attacks"
+        ", drawn on a lattice (an exact discrete Gaussian) against floating-point attacks"
         if GaussianEvent in {type(event) for event in release.guarantee.events}
         else ""
     )

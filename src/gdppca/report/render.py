@@ -81,7 +81,12 @@ def write_report(release: Release, path: str | Path, owner: Owner | None = None)
     >>> path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
-    write_whole(Path(path), render(release, owner).encode("utf-8"))
+    page = render(release, owner).encode("utf-8")
+    try:
+        write_whole(Path(path), page)
+    except OSError as error:
+        error.add_note("Only the report is missing. Make it from the release, at no budget.")
+        raise
 
 
 def require_extras() -> None:

@@ -1,0 +1,219 @@
+"""Time and memory against rows and columns, ours beside others: `make bench`.
+
+Every size runs in a process of its own, in which all methods take turns; the best of some rounds
+counts. Memory is the growth of the largest resident size over that with the table alone, in a
+process for each method. Other private libraries run in environments of their own, where they
+install. Everything measured goes to docs/scaling/, with pictures and a table of ratios.
+
+    python bench/scaling.py            # all of it, some twenty minutes on a quiet machine
+    python bench/scaling.py --quick    # small sizes only
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+HERE = Path(__file__).parent
+STORE = HERE.parent / "docs" / "scaling"
+PEERS = {"diffprivlib": ["diffprivlib", "scikit-learn<1.6"], "opendp": ["opendp[scikit-learn]"]}
+BLOCK = 64
+ROUNDS = 5
+PATIENCE = 60  # seconds that a peer may take
+LARGEST = 2e8  # numbers in a table: 1.6 GB
+
+# Rows at 20 columns, columns at 20,000 rows, and the sizes that people ask about.
+ALONG_ROWS = [(n, 20) for n in (10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7)]
+ALONG_COLUMNS = [(20_000, d) for d in (5, 10, 25, 50, 100, 200, 500, 1000)]
+ASKED_FOR = [(10**6, 10), (10**6, 50), (10**6, 100), (30_000, 100)]
+ALL_PAIRS = {(10**3, 20), (10**4, 20), (30_000, 100), (20_000, 25), (20_000, 100)}
+LOOPED = {(10**3, 20), (10**4, 20), (10**5, 20)}
+PEER_SIZES = [(1000, 5), (1000, 10), (1000, 20)]
+
+
+# --- What is timed --------------------------------------------------------------------------------
+
+
+def methods(X: np.ndarray) -> dict[str, Callable[[], object]]:
+    """Everything that fits a table of this size in this environment."""
+    from sklearn.decomposition import PCA
+
+    from gdppca import DPPCA, PairSum, kendall_tau
+
+    n, d = X.shape
+    few = {"delta": 1e-9, "epsilon": 1.0}
+    found: dict[str, Callable[[], object]] = {
+        "PCA": lambda: PCA(2, svd_solver="covariance_eigh").fit(X),
+        "blocks": lambda: PairSum(pairs=BLOCK).update(X).mean(),
+        "fit, blocks": lambda: DPPCA(2, pairs=BLOCK, location=None, **few).fit(X),
+        "fit, centre": lambda: DPPCA(2, **few).fit(X),
+    }
+    if (n, d) in ALL_PAIRS:
+        found["all pairs"] = lambda: kendall_tau(X)
+        found["two products"] = lambda: two_products(X)
+    return found
+
+
+def two_products(X: np.ndarray, tile: int = 2000) -> None:
+    """The limit of all pairs: a Gram matrix and weights times rows, each pair of tiles once."""
+    for start in range(0, len(X), tile):
+        strip, rest = X[start : start + tile], X[start:]
+        gram = strip @ rest.T
+        gram @ rest
+
+
+def double_loop(X: np.ndarray, rows: int = 300) -> float:
+    """Seconds that a plain double loop over pairs would take, from its first rows."""
+    few = X[:rows]
+    started = time.perf_counter()
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for i in range(len(few)):
+        for j in range(i):
+            t = few[i] - few[j]
+            length = np.linalg.norm(t)
+            if length > 0:
+                total += np.outer(t / length, t / length)
+    per_pair = (time.perf_counter() - started) / (len(few) * (len(few) - 1) / 2)
+    return per_pair * len(X) * (len(X) - 1) / 2
+
+
+def timed(n: int, d: int) -> dict[str, float]:
+    """Best seconds of every method; they take turns."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    jobs = methods(X)
+    best = dict.fromkeys(jobs, np.inf)
+    for job in jobs.values():
+        job()  # compiles, and warms the caches
+    rounds = ROUNDS if n * d < 5e7 else 3
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            started = time.perf_counter()
+            job()
+            best[name] = min(best[name], time.perf_counter() - started)
+    if (n, d) in LOOPED:
+        best["double loop"] = double_loop(X)
+    return best
+
+
+def grown(name: str, n: int, d: int) -> float:
+    """Megabytes that a method needs beside its table."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    methods(np.ascontiguousarray(X[: min(n, 5000)]))[name]()  # compiles
+    before = _peak()
+    methods(X)[name]()
+    return max(0.0, _peak() - before)
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+# --- Running it -----------------------------------------------------------------------------------
+
+
+def here(*arguments: object) -> dict:
+    """What this file prints in a new process."""
+    command = [sys.executable, __file__, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def peer_environment(name: str) -> Path | None:
+    """A Python with another library, or None where it does not install."""
+    folder = HERE / ".environments" / name
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        install = [python, "-m", "pip", "install", "--quiet", "numpy", *PEERS[name]]
+        if subprocess.run(install, capture_output=True).returncode:
+            return None
+        (folder / "ready").touch()
+    return python
+
+
+def peer(python: Path, name: str, n: int, d: int) -> dict:
+    """Seconds of another library's fit, or why there are none."""
+    command = [python, HERE / "peers.py", name, str(n), str(d)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        return json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {PATIENCE} s"}
+    except json.JSONDecodeError:
+        return {"failed": "did not start"}
+
+
+def measure(quick: bool) -> dict:
+    """Everything, as plain data."""
+    sizes = sorted({*ALONG_ROWS, *ALONG_COLUMNS, *ASKED_FOR, *ALL_PAIRS})
+    sizes = [(n, d) for n, d in sizes if n * d <= (2e6 if quick else LARGEST)]
+    times = [{"n": n, "d": d, "seconds": here("--time", n, d)} for n, d in track(sizes, "time ")]
+    weighed = [(name, n, d) for n, d in sizes for name in ("PCA", "fit, blocks", "fit, centre")]
+    memory = [
+        {"n": n, "d": d, "method": name, "megabytes": here("--memory", name, n, d)}
+        for name, n, d in track(weighed, "memory ")
+    ]
+    others = []
+    for name in PEERS:
+        python = peer_environment(name)
+        for n, d in PEER_SIZES:
+            found = {"failed": "does not install"} if python is None else peer(python, name, n, d)
+            others.append({"library": name, "n": n, "d": d, **found})
+    return {"machine": _machine(), "times": times, "memory": memory, "peers": others}
+
+
+def _machine() -> dict:
+    from gdppca import __version__
+
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "gdppca": __version__,
+        "numpy": np.__version__,
+        "block": BLOCK,
+    }
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def main() -> None:
+    """Measure, show, store."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--time", nargs=2, type=int)
+    parser.add_argument("--memory", nargs=3)
+    wish = parser.parse_args()
+    if wish.time:
+        print(json.dumps(timed(*wish.time)))
+    elif wish.memory:
+        name, n, d = wish.memory
+        print(json.dumps(grown(name, int(n), int(d))))
+    else:
+        from scaling_page import show, store
+
+        measured = measure(wish.quick)
+        if not wish.quick:
+            store(measured, STORE)
+        show(measured, Console())
+
+
+if __name__ == "__main__":
+    main()

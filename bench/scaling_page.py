@@ -1,0 +1,154 @@
+"""What was measured, as tables and pictures for docs/scaling/."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+RATIOS = {  # method: against what
+    "blocks": "PCA",
+    "fit, blocks": "PCA",
+    "fit, centre": "PCA",
+    "all pairs": "two products",
+    "double loop": "fit, blocks",
+}
+COLOURS = {"PCA": "#777777", "fit, blocks": "#1f6f8b", "fit, centre": "#c8553d"}
+FROM_ROWS = 10**5  # below, fixed costs hide the growth
+
+
+def exponent(sizes: list[float], values: list[float]) -> float:
+    """Slope of a line through the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def along(measured: dict, key: str, name: str, **fixed: int) -> tuple[list[int], list[float]]:
+    """Sizes and seconds of a method where the other size is fixed."""
+    rows = [
+        (each[key], each["seconds"][name])
+        for each in measured["times"]
+        if name in each["seconds"] and all(each[k] == v for k, v in fixed.items())
+    ]
+    return [size for size, _ in rows], [seconds for _, seconds in rows]
+
+
+def row_exponent(measured: dict, name: str) -> float:
+    """How time grows with the rows, from 100,000 rows on."""
+    sizes, seconds = along(measured, "n", name, d=20)
+    large = [k for k, size in enumerate(sizes) if size >= FROM_ROWS]
+    return exponent([sizes[k] for k in large], [seconds[k] for k in large])
+
+
+def ratio_rows(measured: dict) -> list[list[str]]:
+    """One line of ratios for each size."""
+    lines = []
+    for each in measured["times"]:
+        seconds = each["seconds"]
+        ratios = [
+            f"{seconds[name] / seconds[other]:.2f}" if {name, other} <= set(seconds) else ""
+            for name, other in RATIOS.items()
+        ]
+        lines.append([f"{each['n']:,}", str(each["d"]), f"{seconds['PCA']:.4f}", *ratios])
+    return lines
+
+
+def headings() -> list[str]:
+    """Of the table of ratios."""
+    return ["rows", "columns", "PCA, s", *(f"{name} / {other}" for name, other in RATIOS.items())]
+
+
+def show(measured: dict, console: Console) -> None:
+    """The same on a terminal."""
+    table = Table(title="Ratios of times, all taken in turns")
+    for heading in headings():
+        table.add_column(heading, justify="right")
+    for line in ratio_rows(measured):
+        table.add_row(*line)
+    console.print(table)
+    sizes, _ = along(measured, "n", "PCA", d=20)
+    if sum(size >= FROM_ROWS for size in sizes) > 1:
+        for name in COLOURS:
+            console.print(f"{name}: time grows with rows to the {row_exponent(measured, name):.3f}")
+    for each in measured["peers"]:
+        said = f"{each['seconds']:.2f} s" if "seconds" in each else each["failed"]
+        console.print(f"{each['library']}, {each['n']} × {each['d']}: {said}")
+
+
+def store(measured: dict, folder: Path) -> None:
+    """Numbers, a table and two pictures."""
+    folder.mkdir(exist_ok=True)
+    (folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
+    (folder / "table.md").write_text(_markdown(measured))
+    figure_of_time(measured).savefig(folder / "time.svg")
+    figure_of_memory(measured).savefig(folder / "memory.svg")
+
+
+def _markdown(measured: dict) -> str:
+    machine = measured["machine"]
+    lines = [
+        f"Measured on {machine['cores']} cores of {machine['processor']}, Python "
+        f"{machine['python']}, numpy {machine['numpy']}, blocks of {machine['block']}.",
+        "",
+        "| " + " | ".join(headings()) + " |",
+        "|" + "---:|" * len(headings()),
+        *("| " + " | ".join(line) + " |" for line in ratio_rows(measured)),
+        "",
+        "| other private libraries | rows | columns | seconds |",
+        "|---|---:|---:|---:|",
+    ]
+    for each in measured["peers"]:
+        said = f"{each['seconds']:.2f}" if "seconds" in each else each["failed"]
+        lines.append(f"| {each['library']} | {each['n']} | {each['d']} | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def figure_of_time(measured: dict) -> Any:
+    """Time against rows and against columns, with the slopes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    by_rows, by_columns = figure.subplots(1, 2)
+    for name, colour in COLOURS.items():
+        sizes, seconds = along(measured, "n", name, d=20)
+        slope = row_exponent(measured, name)
+        label = f"{name}: rows to the {slope:.2f}"
+        by_rows.loglog(sizes, seconds, "o-", color=colour, label=label)
+        sizes, seconds = along(measured, "d", name, n=20_000)
+        slope = exponent(sizes[3:], seconds[3:])
+        label = f"{name}: columns to the {slope:.2f}"
+        by_columns.loglog(sizes, seconds, "o-", color=colour, label=label)
+    by_rows.set(xlabel="rows, 20 columns", ylabel="seconds")
+    by_columns.set(xlabel="columns, 20,000 rows")
+    _plain(by_rows, by_columns)
+    return figure
+
+
+def figure_of_memory(measured: dict) -> Any:
+    """Memory beside the table against rows and against columns."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    by_rows, by_columns = figure.subplots(1, 2)
+    for name, colour in COLOURS.items():
+        for axes, key, fixed in ((by_rows, "n", ("d", 20)), (by_columns, "d", ("n", 20_000))):
+            points = [
+                (each[key], max(each["megabytes"], 0.1))
+                for each in measured["memory"]
+                if each["method"] == name and each[fixed[0]] == fixed[1]
+            ]
+            axes.loglog(*zip(*points, strict=True), "o-", color=colour, label=name)
+    by_rows.set(xlabel="rows, 20 columns", ylabel="megabytes beside the table")
+    by_columns.set(xlabel="columns, 20,000 rows")
+    _plain(by_rows, by_columns)
+    return figure
+
+
+def _plain(*axes: Any) -> None:
+    for each in axes:
+        each.grid(alpha=0.3)
+        each.spines[["top", "right"]].set_visible(False)
+        each.legend(frameon=False, fontsize=8)
