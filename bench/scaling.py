@@ -18,6 +18,7 @@ import platform
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 from collections.abc import Callable
@@ -41,6 +42,7 @@ ALONG_COLUMNS = [(20_000, d) for d in (5, 10, 25, 50, 100, 200, 500, 1000)]
 ASKED_FOR = [(10**6, 10), (10**6, 50), (10**6, 100), (30_000, 100)]
 ALL_PAIRS = {(10**3, 20), (10**4, 20), (30_000, 100), (20_000, 25), (20_000, 100)}
 LOOPED = {(10**3, 20), (10**4, 20), (10**5, 20)}
+STREAMED = [10**6, 4 * 10**6, 2 * 10**7]
 PEER_SIZES = [(1000, 5), (1000, 10), (1000, 20)]
 
 
@@ -117,6 +119,32 @@ def grown(name: str, n: int, d: int) -> float:
     return max(0.0, _peak() - before)
 
 
+def streamed(file: str, way: str) -> dict[str, float]:
+    """Seconds and peak megabytes of a whole fit from a file."""
+    from gdppca import DPPCA
+
+    how = {"pairs": BLOCK, "location": None} if way == "blocks" else {}
+    DPPCA(2, delta=1e-9, **how).fit(np.random.default_rng(0).normal(size=(5000, 3)))  # compiles
+    started = time.perf_counter()
+    DPPCA(2, delta=1e-9, **how).fit_stream(file)
+    return {"seconds": time.perf_counter() - started, "peak": _peak()}
+
+
+def written(folder: str, n: int, d: int = 20) -> str:
+    """A Parquet file of so many rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = [f"c{k}" for k in range(d)]
+    path = f"{folder}/{n}.parquet"
+    rng = np.random.default_rng(0)
+    with parquet.ParquetWriter(path, pa.schema([(name, pa.float64()) for name in names])) as out:
+        for start in range(0, n, 10**6):
+            X = rng.normal(size=(min(10**6, n - start), d))
+            out.write_table(pa.table(dict(zip(names, X.T, strict=True))), row_group_size=122_880)
+    return path
+
+
 def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
@@ -165,13 +193,25 @@ def measure(quick: bool) -> dict:
         {"n": n, "d": d, "method": name, "megabytes": here("--memory", name, n, d)}
         for name, n, d in track(weighed, "memory ")
     ]
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [
+            {"n": n, "d": 20, "way": way, **here("--stream", written(folder, n), way)}
+            for n in track(STREAMED[: 1 if quick else None], "files ")
+            for way in ("blocks", "centre")
+        ]
     others = []
     for name in PEERS:
         python = peer_environment(name)
         for n, d in PEER_SIZES:
             found = {"failed": "does not install"} if python is None else peer(python, name, n, d)
             others.append({"library": name, "n": n, "d": d, **found})
-    return {"machine": _machine(), "times": times, "memory": memory, "peers": others}
+    return {
+        "machine": _machine(),
+        "times": times,
+        "memory": memory,
+        "streams": streams,
+        "peers": others,
+    }
 
 
 def _machine() -> dict:
@@ -200,12 +240,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--time", nargs=2, type=int)
     parser.add_argument("--memory", nargs=3)
+    parser.add_argument("--stream", nargs=2)
     wish = parser.parse_args()
     if wish.time:
         print(json.dumps(timed(*wish.time)))
     elif wish.memory:
         name, n, d = wish.memory
         print(json.dumps(grown(name, int(n), int(d))))
+    elif wish.stream:
+        print(json.dumps(streamed(*wish.stream)))
     else:
         from scaling_page import show, store
 

@@ -83,6 +83,7 @@ def store(measured: dict, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
     (folder / "table.md").write_text(_markdown(measured))
+    (folder / "cluster.md").write_text(cluster_page(measured))
     figure_of_time(measured).savefig(folder / "time.svg")
     figure_of_memory(measured).savefig(folder / "memory.svg")
 
@@ -104,6 +105,50 @@ def _markdown(measured: dict) -> str:
         said = f"{each['seconds']:.2f}" if "seconds" in each else each["failed"]
         lines.append(f"| {each['library']} | {each['n']} | {each['d']} | {said} |")
     return "\n".join(lines) + "\n"
+
+
+def cluster_page(measured: dict) -> str:
+    """What many rows would take on many cores, from the measured rates, with the arithmetic."""
+    cores = measured["machine"]["cores"]
+    lines = []
+    for name, way, what in (
+        ("fit, centre", "centre", "Around a private centre (the default)"),
+        ("fit, blocks", "blocks", "Pairs in blocks, with the shuffle"),
+    ):
+        [n], [seconds] = along(measured, "n", name, d=20, n=10**7)
+        rate = n / seconds / cores
+        file = max((each for each in measured["streams"] if each["way"] == way), key=_rows)
+        read = file["n"] / file["seconds"] / cores
+        lines += [
+            f"**{what}.** In memory {n:,} rows of 20 columns took {seconds:.2f} s on {cores} "
+            f"cores: "
+            f"{n:,} / {seconds:.2f} / {cores} = {rate / 1e6:.2f} million rows a second and core. "
+            f"From a Parquet file {file['n']:,} rows took {file['seconds']:.0f} s, reading"
+            f"{' and sorting' if way == 'blocks' else ''} included, with a peak of "
+            f"{file['peak'] / 1024:.2f} GB: {file['n']:,} / {file['seconds']:.0f} / {cores} = "
+            f"{read / 1e6:.2f} million rows a second and core.",
+            "",
+            "| rows | bytes | cores | arithmetic | time |",
+            "|---|---|---:|---|---:|",
+        ]
+        for rows, many in ((10**9, 64), (10**11, 1024)):
+            took = rows / (read * many)
+            lines.append(
+                f"| {rows:.0e} | {rows * 160 / 1e12:.2g} TB | {many} | {rows:.0e} / "
+                f"({read / 1e6:.2f}e6 × {many}) | {_spoken(took)} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _rows(each: dict) -> int:
+    return each["n"]
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def figure_of_time(measured: dict) -> Any:

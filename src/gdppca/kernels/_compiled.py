@@ -4,6 +4,10 @@ Every loop is strict IEEE arithmetic (no fastmath) with explicit fused multiply-
 distance of a pair is a function of its two rows alone: the same bits whatever the tile, the
 position in it, the common power of two or the number of threads. Signs with a hard edge depend
 on that; see docs/proofs/kernel.md.
+
+Tables lie on their side here, one line per column of the data, so that a vector of eight numbers
+holds the same column of eight rows. The two loops that do most of the work name such vectors
+themselves: left to itself the compiler uses half of the machine's width.
 """
 
 from __future__ import annotations
@@ -12,14 +16,112 @@ import math
 
 import numba as nb
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, register_model
 
-_PANEL = 16  # columns per sweep: 16 × 248 doubles stay in the first-level cache
+LANES = 8  # numbers in a vector
+BLOCK_PADDING = 2 * LANES  # blocks are padded with rows of zeros to a multiple of it
+LINES_PADDING = 4  # centred tables are padded with lines of zeros to a multiple of it
+_PANEL = 128  # columns per sweep: four rows and eight rows of them stay in the first-level cache
+_LINE = ir.VectorType(ir.DoubleType(), LANES)
+
+
+class _Vector(types.Type):
+    def __init__(self):
+        super().__init__(name="Vector")
+
+
+_vector = _Vector()
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, numba_type):
+        super().__init__(manager, numba_type, _LINE)
+
+
+def _pointer(context, builder, array_type, array, indices):
+    array = context.make_array(array_type)(context, builder, array)
+    item = cgutils.get_item_pointer(context, builder, array_type, array, indices)
+    return builder.bitcast(item, _LINE.as_pointer())
+
+
+@intrinsic
+def _load(typing_context, table, i, j):
+    """table[i, j : j + 8]; nothing checks that it is there and lies in one piece."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(_pointer(context, builder, table, args[0], args[1:]), align=8)
+
+    return _vector(table, types.intp, types.intp), codegen
+
+
+@intrinsic
+def _store(typing_context, table, i, j, values):
+    """table[i, j : j + 8] = values."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[3], _pointer(context, builder, table, args[0], args[1:3]), align=8)
+
+    return types.void(table, types.intp, types.intp, _vector), codegen
+
+
+@intrinsic
+def _spread(typing_context, number):
+    """Eight times the same number."""
+
+    def codegen(context, builder, signature, args):
+        empty = ir.Constant(_LINE, ir.Undefined)
+        first = builder.insert_element(empty, args[0], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, empty, zeros)
+
+    return _vector(types.float64), codegen
+
+
+@intrinsic
+def _minus(typing_context, a, b):
+    """Eight differences."""
+
+    def codegen(context, builder, signature, args):
+        return builder.fsub(*args)
+
+    return _vector(_vector, _vector), codegen
+
+
+@intrinsic
+def _fmas(typing_context, a, b, c):
+    """Eight times a · b + c, rounded once."""
+
+    def codegen(context, builder, signature, args):
+        kind = ir.FunctionType(_LINE, [_LINE] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        return builder.call(fma, args)
+
+    return _vector(_vector, _vector, _vector), codegen
+
+
+@intrinsic
+def _total(typing_context, values):
+    """Sum of a vector: of its halves, of their halves, of the last two."""
+
+    def codegen(context, builder, signature, args):
+        [total] = args
+        for half in (4, 2, 1):
+            lanes = [ir.Constant(ir.IntType(32), lane) for lane in range(2 * half)]
+            mask = ir.VectorType(ir.IntType(32), half)
+            low = builder.shuffle_vector(total, total, ir.Constant(mask, lanes[:half]))
+            high = builder.shuffle_vector(total, total, ir.Constant(mask, lanes[half:]))
+            total = builder.fadd(low, high)
+        return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(_vector), codegen
 
 
 @intrinsic
 def _fma(typing_context, a, b, c):
+    """a · b + c, rounded once."""
     signature = types.float64(types.float64, types.float64, types.float64)
 
     def codegen(context, builder, signature, args):
@@ -45,142 +147,250 @@ def largest_bits(bits):
 
 
 @_compiled
-def prepare(rows, shift, centre, smallest, scaled, centred, norms):
-    """Scale by 2**shift and centre each row, with a last column of ones; squared norms too.
+def prepare(rows, shift, centre, smallest, size, padded, slots, scaled, centred, norms):
+    """Lay rows on their side, scaled by 2**shift, and centred; squared norms too.
 
-    A row with an entry that is not zero but below `smallest` once scaled could lose digits to
-    underflow. Its norm becomes infinite, so that the guard keeps it out of every product.
+    Panels (N, d, width) hold `slots` blocks of `size` rows side by side, each with rows of zeros
+    behind. A row with an entry that is not zero but below `smallest` once scaled could lose digits
+    to underflow. Its norm becomes infinite, so that the guard keeps it out of every product.
     """
+    for block in range(slots * len(scaled)):
+        few = rows[block * size : (block + 1) * size]
+        left = block % slots * padded
+        place = scaled[block // slots, :, left : left + padded]
+        place[:, len(few) :] = 0.0
+        for k in range(len(place)):
+            for i in range(len(few)):
+                place[k, i] = few[i, k]
     # Two factors, since 2**1022 times a half may not be a normal number.
     once, twice = math.ldexp(1.0, shift // 2), math.ldexp(1.0, shift - shift // 2)
-    d = rows.shape[1]
-    for i in range(rows.shape[0]):
-        total = 0.0
-        tiny = 0
-        for k in range(d):
-            entry = rows[i, k] * once * twice
-            tiny += (abs(entry) < smallest) & (rows[i, k] != 0.0)
-            scaled[i, k] = entry
-            centred[i, k] = entry - centre[k]
-            total += centred[i, k] * centred[i, k]
-        centred[i, d] = 1.0
-        norms[i] = np.inf if tiny else total
+    norms[:] = 0.0
+    for panel in range(len(scaled)):
+        for k in range(scaled.shape[1]):
+            line, shifted, squares = scaled[panel, k], centred[panel, k], norms[panel]
+            for i in range(len(line)):
+                entry = line[i] * once * twice
+                marked = (abs(entry) < smallest) & (line[i] != 0.0)
+                line[i] = entry
+                shifted[i] = entry - centre[k]
+                squares[i] += np.inf if marked else shifted[i] * shifted[i]
 
 
 @_compiled
-def tile_lengths(left, right, lower, lengths):
-    """Distances between the rows of `left` (B, p, d) and the columns of `right` (B, d, q).
+def pair_squares(firsts, seconds, lower, squares):
+    """Squared distances between the rows of `firsts` (d, p) and `seconds` (d, q), as (p, q).
 
-    With `lower` (left and right are the same rows) only entries j < i are promised: the rest is
-    left as it was, or filled with distances too where that keeps the vector units busy. Two rows
-    and four coordinates go at once, to read less memory per operation; the sum of a pair still
-    runs over its coordinates one after the other.
+    With `lower` (both are the same rows) only entries i < j are promised. Four rows meet eight at
+    once, to read less memory per operation; the sum of a pair runs over its columns one after
+    the other.
     """
-    p, d, q = left.shape[1], left.shape[2], right.shape[2]
-    spare = np.empty(q)
-    for t in range(left.shape[0]):
-        rows, columns, out = left[t], right[t], lengths[t]
-        for start in range(0, d, _PANEL):
-            stop = min(d, start + _PANEL)
-            fours = start + (stop - start) // 4 * 4
-            for i in range(0, p, 2):
-                i2 = min(i + 1, p - 1)
-                wanted = min(q, (i2 + 15) // 16 * 16) if lower else q
-                out1 = out[i]
-                out2 = out[i2] if i2 > i else spare
-                if start == 0:
-                    for j in range(wanted):
-                        out1[j] = 0.0
-                        out2[j] = 0.0
-                for k in range(start, fours, 4):
-                    a0, a1, a2, a3 = rows[i, k], rows[i, k + 1], rows[i, k + 2], rows[i, k + 3]
-                    b0, b1, b2, b3 = rows[i2, k], rows[i2, k + 1], rows[i2, k + 2], rows[i2, k + 3]
-                    for j in range(wanted):
-                        c0, c1 = columns[k, j], columns[k + 1, j]
-                        c2, c3 = columns[k + 2, j], columns[k + 3, j]
-                        s0, s1, s2, s3 = a0 - c0, a1 - c1, a2 - c2, a3 - c3
-                        t0, t1, t2, t3 = b0 - c0, b1 - c1, b2 - c2, b3 - c3
-                        out1[j] = _fma(s3, s3, _fma(s2, s2, _fma(s1, s1, _fma(s0, s0, out1[j]))))
-                        out2[j] = _fma(t3, t3, _fma(t2, t2, _fma(t1, t1, _fma(t0, t0, out2[j]))))
-                for k in range(fours, stop):
-                    a0, b0 = rows[i, k], rows[i2, k]
-                    for j in range(wanted):
-                        s0, t0 = a0 - columns[k, j], b0 - columns[k, j]
-                        out1[j] = _fma(s0, s0, out1[j])
-                        out2[j] = _fma(t0, t0, out2[j])
-        for i in range(p):
-            row = out[i]
-            for j in range(min(q, (i + 15) // 16 * 16) if lower else q):
-                row[j] = math.sqrt(row[j])
+    d, p = firsts.shape
+    for start in range(0, d, _PANEL):
+        for j in range(0, seconds.shape[1], LANES):
+            for i in range(0, min(p, j + LANES) if lower else p, 4):
+                s0 = s1 = s2 = s3 = _spread(0.0)
+                if start > 0:
+                    s0, s1 = _load(squares, i, j), _load(squares, i + 1, j)
+                    s2, s3 = _load(squares, i + 2, j), _load(squares, i + 3, j)
+                for k in range(start, min(d, start + _PANEL)):
+                    others = _load(seconds, k, j)
+                    t0 = _minus(_spread(firsts[k, i]), others)
+                    t1 = _minus(_spread(firsts[k, i + 1]), others)
+                    t2 = _minus(_spread(firsts[k, i + 2]), others)
+                    t3 = _minus(_spread(firsts[k, i + 3]), others)
+                    s0, s1 = _fmas(t0, t0, s0), _fmas(t1, t1, s1)
+                    s2, s3 = _fmas(t2, t2, s2), _fmas(t3, t3, s3)
+                _store(squares, i, j, s0)
+                _store(squares, i + 1, j, s1)
+                _store(squares, i + 2, j, s2)
+                _store(squares, i + 3, j, s3)
 
 
 @_compiled
-def weigh(lengths, radial, bound, left_norms, right_norms, guard, largest, lower, weights):
-    """Weights w = (ξ/(‖g‖∞ s))² of the pairs that the guard admits, -1 for the others.
+def weigh(squares, radial, bound, p, q, first_norms, second_norms, guard, largest, lower):
+    """Turn squared distances s² into weights w = (ξ/(‖g‖∞ s))², -1 where the guard refuses.
 
-    With `lower` the entries j ≥ i get weight 0.
+    Without `radial` ξ is the bound everywhere. Entries beyond (p, q) get weight 0, and with
+    `lower` those i ≥ j too.
 
     A pair is admitted if w (|u_i|² + |u_j|²) ≤ `guard` and w ≤ `largest`, written so that NaN and
-    infinity fail: equal rows, and rows that `prepare` marked, never pass. ξ is clipped to the
-    bound here, whatever the sign says. Returns the number of pairs that failed.
+    infinity fail: rows that `prepare` marked never pass. Equal rows get weight 0, since g(0) = 0:
+    unmarked rows are at distance 0 only if they are equal. ξ is clipped to the bound here,
+    whatever the sign says. Returns the number of pairs that were refused.
     """
-    failed = 0
-    for t in range(lengths.shape[0]):
-        for i in range(lengths.shape[1]):
-            end = i if lower else lengths.shape[2]
-            s_row, xi_row, w_row = lengths[t, i], radial[t, i], weights[t, i]
-            own, others = left_norms[t, i], right_norms[t]
-            for j in range(end):
-                xi = abs(xi_row[j])
-                xi = xi if xi <= bound else (bound if xi > bound else 0.0)
-                root = xi / (bound * s_row[j])
-                w = root * root
-                admitted = (w * (own + others[j]) <= guard) & (w <= largest)
-                w_row[j] = w if admitted else -1.0
-                failed += 0 if admitted else 1
-            w_row[end:] = 0.0
-    return failed
+    refused = 0
+    for i in range(p):
+        start = i + 1 if lower else 0
+        squares[i, :start] = 0.0
+        squares[i, q:] = 0.0
+        row, others = squares[i, start:q], second_norms[start:q]
+        xis = row if radial is None else radial[i, start:q]
+        for j in range(len(row)):
+            part = 1.0
+            if radial is not None:
+                xi = abs(xis[j])
+                part = (xi if xi <= bound else (bound if xi > bound else 0.0)) / bound
+            norms = first_norms[i] + others[j]
+            w = part * part / row[j]
+            admitted = (w * norms <= guard) & (w <= largest)
+            equal = (row[j] == 0.0) & (norms < np.inf)
+            row[j] = w if admitted else (0.0 if equal else -1.0)
+            refused += 0 if admitted | equal else 1
+    return refused
 
 
 @_compiled
-def forgive_equal_rows(lengths, left_rows, right_rows, weights):
-    """Give weight 0 to refused pairs whose rows are equal, since g(0) = 0; return how many."""
-    forgiven = 0
-    for t in range(lengths.shape[0]):
-        for i in range(lengths.shape[1]):
-            for j in range(lengths.shape[2]):
-                if weights[t, i, j] < 0 and lengths[t, i, j] == 0:
-                    equal = True
-                    for k in range(left_rows.shape[2]):
-                        if left_rows[t, i, k] != right_rows[t, j, k]:
-                            equal = False
-                            break
-                    if equal:
-                        weights[t, i, j] = 0.0
-                        forgiven += 1
-    return forgiven
+def add_degrees(weights, first_degrees, second_degrees):
+    """Add the weight sums Σ_j w_ij to (1, p) and Σ_i w_ij to (1, q) degrees."""
+    one = _spread(1.0)
+    for i in range(first_degrees.shape[1]):
+        line = _spread(0.0)
+        for j in range(0, second_degrees.shape[1], LANES):
+            w = _load(weights, i, j)
+            line = _fmas(one, w, line)
+            _store(second_degrees, 0, j, _fmas(one, w, _load(second_degrees, 0, j)))
+        first_degrees[0, i] += _total(line)
 
 
 @_compiled
-def add_column_sums(weights, sums):
-    """Add Σ_i w_ij to sums (B, q)."""
-    for t in range(weights.shape[0]):
-        for i in range(weights.shape[1]):
-            for j in range(weights.shape[2]):
-                sums[t, j] += weights[t, i, j]
+def _laplacian_lines(weights, centred, products):
+    """Fill deg_j u_j - Σ_i w_ij u_i for the rows of a block, all weights of which are given.
 
-
-@_compiled
-def laplacian_rows(centred, products, degrees):
-    """Turn the rows Σ_j w_ij (u_j, 1) of `products` into deg_i u_i - 2 Σ_j w_ij u_j, in place.
-
-    The degree is the row's weight sum, the last entry of the product, plus `degrees`.
+    Four columns meet sixteen rows at once.
     """
-    d = products.shape[1] - 1
-    for i in range(products.shape[0]):
-        degree = products[i, d] + degrees[i]
-        for k in range(d):
-            products[i, k] = degree * centred[i, k] - 2.0 * products[i, k]
+    zero, one = _spread(0.0), _spread(1.0)
+    for j in range(0, centred.shape[1], BLOCK_PADDING):
+        near, far = zero, zero  # degrees
+        for i in range(centred.shape[1]):
+            near = _fmas(one, _load(weights, i, j), near)
+            far = _fmas(one, _load(weights, i, j + LANES), far)
+        for k in range(0, centred.shape[0], LINES_PADDING):
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+            for i in range(centred.shape[1]):
+                v, w = _load(weights, i, j), _load(weights, i, j + LANES)
+                u0, u1 = _spread(centred[k, i]), _spread(centred[k + 1, i])
+                u2, u3 = _spread(centred[k + 2, i]), _spread(centred[k + 3, i])
+                a0, a1, a2 = _fmas(v, u0, a0), _fmas(v, u1, a1), _fmas(v, u2, a2)
+                b0, b1, b2 = _fmas(w, u0, b0), _fmas(w, u1, b1), _fmas(w, u2, b2)
+                a3, b3 = _fmas(v, u3, a3), _fmas(w, u3, b3)
+            _store_line(near, a0, centred, k, j, products)
+            _store_line(near, a1, centred, k + 1, j, products)
+            _store_line(near, a2, centred, k + 2, j, products)
+            _store_line(near, a3, centred, k + 3, j, products)
+            _store_line(far, b0, centred, k, j + LANES, products)
+            _store_line(far, b1, centred, k + 1, j + LANES, products)
+            _store_line(far, b2, centred, k + 2, j + LANES, products)
+            _store_line(far, b3, centred, k + 3, j + LANES, products)
+
+
+@_compiled
+def _store_line(degrees, total, centred, k, j, products):
+    own = _fmas(degrees, _load(centred, k, j), _spread(0.0))
+    _store(products, k, j, _minus(own, total))
+
+
+@_compiled
+def _add_lower_product(centred, products, width, scatter):
+    """Add the lower half of centred · products', which is symmetric.
+
+    Four lines meet two at once, each pair of lines in a vector of eight sums.
+    """
+    for k in range(0, centred.shape[0], LINES_PADDING):
+        for m in range(0, k + LINES_PADDING, 2):
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = _spread(0.0)
+            for j in range(0, width, LANES):
+                p, q = _load(products, m, j), _load(products, m + 1, j)
+                u0, u1 = _load(centred, k, j), _load(centred, k + 1, j)
+                u2, u3 = _load(centred, k + 2, j), _load(centred, k + 3, j)
+                a0, a1, a2 = _fmas(p, u0, a0), _fmas(p, u1, a1), _fmas(p, u2, a2)
+                b0, b1, b2 = _fmas(q, u0, b0), _fmas(q, u1, b1), _fmas(q, u2, b2)
+                a3, b3 = _fmas(p, u3, a3), _fmas(q, u3, b3)
+            scatter[k, m] += _total(a0)
+            scatter[k + 1, m] += _total(a1)
+            scatter[k + 2, m] += _total(a2)
+            scatter[k + 3, m] += _total(a3)
+            scatter[k, m + 1] += _total(b0)
+            scatter[k + 1, m + 1] += _total(b1)
+            scatter[k + 2, m + 1] += _total(b2)
+            scatter[k + 3, m + 1] += _total(b3)
+
+
+@_compiled
+def block_squares(scaled, padded, slots, squares):
+    """Squared distances (B, p, p) inside each block of panels (N, d, width)."""
+    for block in range(squares.shape[0]):
+        left = block % slots * padded
+        x = scaled[block // slots, :, left : left + padded]
+        pair_squares(x, x, True, squares[block])
+
+
+@_compiled
+def add_blocks(
+    scaled,
+    centred,
+    norms,
+    radial,
+    bound,
+    size,
+    padded,
+    slots,
+    guard,
+    largest,
+    refused,
+    pairs,
+    scatter,
+):
+    """Add U'(D - W)U of every block, lower half.
+
+    What belongs to a block stays in the first-level cache, what belongs to a panel in the second.
+    A few refused pairs are listed in `pairs` (m, 2) by their rows; where a block has many, or the
+    list is full, they are only counted in `refused`. Returns the length of the list.
+    """
+    listed = 0
+    weights = np.empty((padded, padded + LANES))
+    products = np.zeros(centred.shape[1:])
+    for block in range(len(refused)):
+        panel, left = block // slots, block % slots * padded
+        right = left + padded
+        x, u = scaled[panel, :, left:right], centred[panel, :, left:right]
+        lengths = norms[panel, left:right]
+        pair_squares(x, x, True, weights)
+        xi = None if radial is None else radial[block]
+        count = weigh(weights, xi, bound, size, size, lengths, lengths, guard, largest, True)
+        if count * len(x) <= size**2 and listed + count <= len(pairs):
+            _list_refused(weights, size, block * size, pairs[listed : listed + count])
+            listed += count
+        else:
+            refused[block] = count
+        _mirror(weights, size)
+        _laplacian_lines(weights, u, products[:, left:right])
+        if block == len(refused) - 1 or right == slots * padded:
+            _add_lower_product(centred[panel], products, right, scatter)
+    return listed
+
+
+@_compiled
+def _list_refused(weights, size, first, pairs):
+    """Write down the rows of the refused pairs, of which there are as many as `pairs` has room."""
+    listed = 0
+    if len(pairs) > 0:
+        for i in range(size):
+            for j in range(i + 1, size):
+                if weights[i, j] < 0:
+                    pairs[listed, 0], pairs[listed, 1] = first + i, first + j
+                    listed += 1
+
+
+@_compiled
+def _mirror(weights, size):
+    """Copy the upper half of the weights to the lower, refused ones and padding as 0."""
+    for i in range(size):
+        weights[i, i] = 0.0
+        for j in range(i):
+            w = max(weights[j, i], 0.0)
+            weights[j, i] = w
+            weights[i, j] = w
+    weights[size:] = 0.0
 
 
 @_compiled

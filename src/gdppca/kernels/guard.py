@@ -13,7 +13,7 @@ left is summed directly, each pair scaled by its own power of two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,107 +48,117 @@ def rounding_error(chain: int, guard: float, n_features: int) -> float:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Stacks of rows, raw and prepared: (B, p, d) raw, scaled and centred; (B, p) norms."""
+class Tile:
+    """Prepared rows, on their side: raw (p, d), scaled and centred (d, padded p), their norms."""
 
     raw: np.ndarray
     scaled: np.ndarray
-    centred: np.ndarray  # a last column of ones is added: it sums weights inside the product
+    centred: np.ndarray  # padded with lines of zeros
+    norms: np.ndarray  # squared; infinite for rows that must not enter a product
+    exponent: int
+
+    def around(self, i: int, of: Tile) -> Tile:
+        """The same rows, centred at row i of a tile with the same scale."""
+        centred = self.scaled - of.scaled[:, [i]]
+        norms = np.where(np.isfinite(self.norms), (centred**2).sum(axis=0), np.inf)
+        return replace(self, centred=centred, norms=norms)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Prepared rows by the block: several blocks lie side by side in a panel (d, width)."""
+
+    raw: np.ndarray
+    size: int  # rows of a block
+    padded: int  # the same with rows of zeros behind
+    slots: int  # blocks of a panel
+    scaled: np.ndarray
+    centred: np.ndarray
     norms: np.ndarray
     exponent: int
 
     @classmethod
-    def prepare(cls, rows: np.ndarray, memory: Rows | None = None) -> Rows:
+    def prepare(
+        cls, raw: np.ndarray, centre: np.ndarray, size: int, slots: int, memory: Panels | None
+    ) -> Panels:
         """Scale by one power of two and centre near the middle; differences keep their bits.
 
-        The arrays of `memory`, rows of the same shape that are needed no more, are used again.
+        The arrays of `memory`, panels that are needed no more, are used again if they fit.
         """
-        exponent = _common_exponent(rows)
-        flat = rows.reshape(-1, rows.shape[-1])
-        spread = np.linspace(0, len(flat) - 1, min(len(flat), _CENTRE_ROWS)).astype(int)
-        centre = np.median(np.ldexp(flat[spread], -exponent), axis=0)
-        return cls._around(rows, exponent, centre, memory)
-
-    @classmethod
-    def _around(cls, raw, exponent, centre, memory=None) -> Rows:
         from gdppca.kernels import _compiled
 
-        *stacked, d = raw.shape
-        if memory is not None and memory.raw.shape == raw.shape:
+        exponent = _common_exponent(raw)
+        # Rows are below 4 in size now. A centre from elsewhere may be any number: all are right.
+        centre = np.clip(np.ldexp(centre, -exponent), -4, 4)
+        padded, panels = whole(size, _compiled.BLOCK_PADDING), -(-len(raw) // (size * slots))
+        if memory is not None and len(memory.scaled) == panels:
             scaled, centred, norms = memory.scaled, memory.centred, memory.norms
         else:
-            scaled, centred, norms = (
-                np.empty(raw.shape),
-                np.empty((*stacked, d + 1)),
-                np.empty(stacked),
-            )
+            d = raw.shape[1]
+            width = slots * padded + _compiled.LANES  # whole pages would fight over the cache
+            scaled = np.zeros((panels, d, width))
+            centred = np.zeros((panels, whole(d, _compiled.LINES_PADDING), width))
+            norms = np.zeros((panels, width))
         _compiled.prepare(
-            raw.reshape(-1, d),
-            -exponent,
-            centre,
-            SMALLEST,
-            scaled.reshape(-1, d),
-            centred.reshape(-1, d + 1),
-            norms.reshape(-1),
+            raw, -exponent, centre, SMALLEST, size, padded, slots, scaled, centred, norms
         )
-        return cls(raw, scaled, centred, norms, exponent)
+        return cls(raw, size, padded, slots, scaled, centred, norms, exponent)
 
-    def around(self, row: np.ndarray) -> Rows:
-        """The same rows, centred at another scaled row."""
-        return self._around(self.raw, self.exponent, row)
+    def __len__(self) -> int:
+        """Number of blocks."""
+        return -(-len(self.raw) // self.size)
 
-    def __getitem__(self, part) -> Rows:
-        """Part of the stacks, as views."""
-        return Rows(
-            self.raw[part], self.scaled[part], self.centred[part], self.norms[part], self.exponent
+    def __getitem__(self, block: int) -> Tile:
+        """One block, as views."""
+        panel, slot = divmod(block, self.slots)
+        part = slice(slot * self.padded, (slot + 1) * self.padded)
+        return Tile(
+            self.raw[block * self.size : (block + 1) * self.size],
+            self.scaled[panel][:, part],
+            self.centred[panel][:, part],
+            self.norms[panel][part],
+            self.exponent,
         )
 
-    @property
-    def columns(self) -> np.ndarray:
-        """Scaled rows as (B, d, p), contiguous: what the distance loops read."""
-        return np.ascontiguousarray(self.scaled.swapaxes(-1, -2))
+
+def whole(number: int, step: int) -> int:
+    """Round up to a multiple."""
+    return -(-number // step) * step
+
+
+def middle_of(X: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+    """Coordinatewise median of some rows, those spread over the table in its order."""
+    n = len(X) if order is None else len(order)
+    spread = np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(int)
+    rows = X[spread if order is None else order[spread]]
+    half = len(rows) // 2
+    return np.partition(rows, half, axis=0)[half]
 
 
 def _common_exponent(rows: np.ndarray) -> int:
     from gdppca.kernels import _compiled
 
-    bits = _compiled.largest_bits(rows.reshape(-1, rows.shape[-1]).view(np.int64))
+    bits = _compiled.largest_bits(rows.view(np.int64))
     largest = np.array(bits, dtype=np.int64).view(float)
     # The clip keeps 2**exponent / √2 a normal number; the loops have room for the rest.
     return int(np.clip(np.frexp(largest)[1], -900, 1022))
 
 
-@dataclass(frozen=True)
-class Scratch:
-    """Work space of a stack of tiles; fresh memory for every tile would cost more than the sums."""
-
-    lengths: np.ndarray
-    weights: np.ndarray
-    ones: np.ndarray
-    products: np.ndarray
-
-    @classmethod
-    def of_shape(cls, B: int, p: int, q: int, d: int) -> Scratch:
-        """Work space for (B, p, q) pairs of d columns; lengths start as finite numbers."""
-        shape = (B, p, q)
-        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((B, p, d + 1)))
-
-    def __getitem__(self, part) -> Scratch:
-        """Part of the work space, as views."""
-        return Scratch(self.lengths[part], self.weights[part], self.ones[part], self.products[part])
-
-
-def _radial_lengths(sign: Sign, scratch: Scratch, exponent: int) -> np.ndarray:
-    """ξ at the true lengths |x_i - x_j|/√2, from scaled distances."""
-    if isinstance(sign, Spherical):
-        return scratch.ones
+def radial_lengths(sign: Sign, squares: np.ndarray, exponent: int) -> np.ndarray:
+    """ξ at the true lengths |x_i - x_j|/√2, from scaled squared distances."""
     with np.errstate(all="ignore"):
         # Two roundings, as in `direct_scatter`: the same bits on both ways.
-        true = scratch.lengths * (1 / SQRT2)
+        true = np.sqrt(squares)
+        true *= 1 / SQRT2
         true *= 2.0**exponent
         if exponent > 1000:
             np.minimum(true, LARGEST, out=true)
         return np.ascontiguousarray(sign.radial(true), dtype=float)
+
+
+def is_constant(sign: Sign) -> bool:
+    """Whether ξ is ‖g‖∞ everywhere, so that it need not be computed."""
+    return type(sign) is Spherical
 
 
 def _clipped(radial: np.ndarray, bound: float) -> np.ndarray:
@@ -156,73 +166,87 @@ def _clipped(radial: np.ndarray, bound: float) -> np.ndarray:
     return np.nan_to_num(np.minimum(np.abs(radial), bound))
 
 
-def tile_weights(left, right, right_columns, sign, guard, lower, scratch):
-    """Fill the weights of the admitted pairs of a stack of tiles (B, p, q).
+def tile_weights(
+    first: Tile, second: Tile, sign: Sign, guard: float, lower: bool, weights: np.ndarray
+) -> np.ndarray | None:
+    """Fill the weights (p, q) of the admitted pairs, and 0 for the others.
 
-    Returns the scatter of all the other pairs, or None where every pair was admitted.
+    Returns where the refused pairs are, or None where there are none.
     """
     from gdppca.kernels import _compiled
 
-    lengths, weights = scratch.lengths, scratch.weights
-    _compiled.tile_lengths(left.scaled, right_columns, lower, lengths)
-    radial = _radial_lengths(sign, scratch, left.exponent)
+    _compiled.pair_squares(first.scaled, second.scaled, lower, weights)
+    radial = None if is_constant(sign) else radial_lengths(sign, weights, first.exponent)
+    p, q = len(first.raw), len(second.raw)
+    norms = first.norms, second.norms
     refused = _compiled.weigh(
-        lengths,
-        radial,
-        sign.sup_norm,
-        left.norms,
-        right.norms,
-        guard,
-        LARGEST_WEIGHT,
-        lower,
-        weights,
+        weights, radial, sign.sup_norm, p, q, *norms, guard, LARGEST_WEIGHT, lower
     )
-    if refused:
-        refused -= _compiled.forgive_equal_rows(lengths, left.raw, right.raw, weights)
+    weights[p:] = 0.0
     if not refused:
         return None
-    failed = weights < 0
-    weights[failed] = 0.0
-    return _refused_scatter(left, right, sign, guard, lengths, radial, failed)
+    failed = weights[:p, :q] < 0
+    np.maximum(weights, 0.0, out=weights)
+    return failed
 
 
-def _refused_scatter(left, right, sign, guard, lengths, radial, failed):
+def refused_scatter(
+    first: Tile, second: Tile, sign: Sign, guard: float, failed: np.ndarray
+) -> np.ndarray:
     """Scatter of the refused pairs: recentred products where that pays, direct sums for the rest.
 
     `failed` is used up: it ends as the mask of the pairs that were summed directly.
     """
-    d = left.raw.shape[-1]
+    d = first.raw.shape[1]
     scatter = np.zeros((d, d))
-    for t in np.flatnonzero(failed.sum(axis=(1, 2)) * d > failed[0].size):
-        with np.errstate(all="ignore"):
-            weights = (_clipped(radial[t], sign.sup_norm) / (sign.sup_norm * lengths[t])) ** 2
-        possible = np.isfinite(left.norms[t][:, None] + right.norms[t]) & (
-            weights <= LARGEST_WEIGHT
-        )
-        for _ in range(_RECENTRINGS):
-            todo = failed[t] & possible
-            if todo.sum() * d <= todo.size:
-                break
-            home = left.scaled[t, np.argmax(todo.sum(axis=1))]
-            a, b = left[t].around(home), right[t].around(home)
-            with np.errstate(all="ignore"):
-                admitted = todo & (weights * (a.norms[:, None] + b.norms) <= guard)
-            scatter += laplacian(a.centred, b.centred, np.where(admitted, weights, 0.0))
-            failed[t] &= ~admitted
-    tile, i, j = np.nonzero(failed)
-    for start in range(0, len(tile), DIRECT_ROWS):
+    if failed.sum() * d > failed.size:
+        scatter += _recentred_scatter(first, second, sign, guard, failed)
+    i, j = np.nonzero(failed)
+    return scatter + listed_scatter(first.raw, second.raw, i, j, sign)
+
+
+def listed_scatter(
+    first: np.ndarray, second: np.ndarray, i: np.ndarray, j: np.ndarray, sign: Sign
+) -> np.ndarray:
+    """Scatter of the pairs (i, j) of rows, summed directly."""
+    d = first.shape[1]
+    scatter = np.zeros((d, d))
+    for start in range(0, len(i), DIRECT_ROWS):
         chunk = slice(start, start + DIRECT_ROWS)
-        first, second = left.raw[tile[chunk], i[chunk]], right.raw[tile[chunk], j[chunk]]
-        scatter += direct_scatter(first, second, sign)
+        scatter += direct_scatter(first[i[chunk]], second[j[chunk]], sign)
+    return scatter
+
+
+def _recentred_scatter(first, second, sign, guard, failed):
+    """Scatter of the failed pairs that pass the guard around some row, which it unmarks."""
+    from gdppca.kernels import _compiled
+
+    d, (p, q) = first.raw.shape[1], failed.shape
+    scatter = np.zeros((d, d))
+    squares = np.zeros((len(first.norms), len(second.norms)))
+    _compiled.pair_squares(first.scaled, second.scaled, False, squares)
+    squares = squares[:p, :q]
+    radial = radial_lengths(sign, squares, first.exponent)
+    with np.errstate(all="ignore"):
+        weights = (_clipped(radial, sign.sup_norm) / sign.sup_norm) ** 2 / squares
+    possible = np.isfinite(first.norms[:p, None] + second.norms[:q]) & (weights <= LARGEST_WEIGHT)
+    for _ in range(_RECENTRINGS):
+        todo = failed & possible
+        if todo.sum() * d <= todo.size:
+            break
+        home = np.argmax(todo.sum(axis=1))
+        a, b = first.around(home, first), second.around(home, first)
+        with np.errstate(all="ignore"):
+            admitted = todo & (weights * (a.norms[:p, None] + b.norms[:q]) <= guard)
+        scatter += laplacian(a.centred[:, :p], b.centred[:, :q], np.where(admitted, weights, 0.0))
+        failed &= ~admitted
     return scatter
 
 
 def laplacian(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Σ w_ij (a_i - b_j)(a_i - b_j)' for rows with a last column of ones, by matrix products."""
-    cross = weights @ b
-    a, b = a[:, :-1], b[:, :-1]
-    own = a.T @ (cross[:, -1:] * a - 2 * cross[:, :-1])
-    return symmetrized(own + b.T @ (weights.sum(axis=0)[:, None] * b))
+    """Σ w_ij (a_i - b_j)(a_i - b_j)' for rows on their side, (d, p) and (d, q), by products."""
+    own = a @ (weights.sum(axis=1) * a - 2 * (b @ weights.T)).T
+    return symmetrized(own + b @ (weights.sum(axis=0) * b).T)
 
 
 def direct_scatter(

@@ -9,12 +9,18 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import DataError, ParameterError
 from gdppca.kernels.guard import (
-    Rows,
-    Scratch,
+    LARGEST_WEIGHT,
+    Panels,
     direct_rounding_error,
     guard_for,
+    is_constant,
+    listed_scatter,
+    middle_of,
+    radial_lengths,
+    refused_scatter,
     rounding_error,
     tile_weights,
+    whole,
 )
 from gdppca.kernels.one_sample import add_signs
 from gdppca.kernels.parallel import Progress, in_order, silent
@@ -23,12 +29,12 @@ from gdppca.kernels.sums import CompensatedSum, finite_matrix
 from gdppca.linalg import SQRT2, symmetrized
 from gdppca.signs import Sign, as_sign
 
-_TILE = 240  # whole vectors, but not a stride of whole pages, which would fight over the cache
-_SUMMED_ROWS = 512  # rows that one matrix product sums in the block scheme; bounds the chain
+_TILE = 240  # rows of a tile: its arrays fit a second-level cache
+_PANEL_ROWS = 512  # rows that one matrix product sums in the block scheme; bounds the chain
 _LARGEST_STACKED = 512  # larger blocks are summed one by one, as all pairs are
-_STACK_ENTRIES = 2**16  # pairs (i, j) of a stack of blocks: its arrays fit a second-level cache
-_SLAB = 2**13  # rows that are prepared at once
-_TASK = 2**15  # rows that a thread sums before it hands over
+_SLAB_ENTRIES = 2**16  # numbers, or pairs, of a slab: what is prepared at once fits the cache
+_LISTED = 2**14  # refused pairs of a slab that are noted one by one
+_TASK_PANELS = 64  # panels that a thread sums before it hands over; bounds the chain
 _ALL_PAIRS_TARGET = 1e-9
 _BLOCKS_TARGET = 1e-11
 
@@ -40,7 +46,9 @@ def _all_pairs_chain(n: int) -> int:
 
 
 def _blocks_chain(size: int) -> int:
-    return size + max(size, _SUMMED_ROWS) + 16
+    # The product over a block; that over a panel, in eight sums; the sum over the panels of a
+    # task; 16 for single operations.
+    return size + -(-max(size, _PANEL_ROWS) // 8) + _TASK_PANELS + 16
 
 
 def pair_rounding_error(scheme: AllPairs | Blocks | Halves, n: int, d: int) -> float:
@@ -59,51 +67,49 @@ def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np
     """Σ_{i<j} g g' / ‖g‖∞² over every pair, by strips of tiles."""
     n, d = X.shape
     guard = guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
-    rows = Rows.prepare(X[None])
-    tiles = [slice(start, start + _TILE) for start in range(0, n, _TILE)]
-    columns = [rows[:, tile].columns for tile in tiles]
+    tiles = Panels.prepare(X, middle_of(X), _TILE, slots=1, memory=None)
 
     def strip(first: int):
-        return _strip_sum(rows, tiles[first:], columns[first:], sign, guard)
+        return _strip_sum(tiles, first, sign, guard)
 
     total = np.zeros((d, d))
-    degrees = np.zeros(n)
+    degrees = np.zeros(tiles.norms.shape)
     for done, (scatter, weights) in enumerate(in_order(strip, range(len(tiles))), start=1):
         total += scatter
         degrees += weights
         progress(done, len(tiles))
-    for tile in tiles:
-        U = rows.centred[0, tile, :-1]
-        total += U.T @ (degrees[tile, None] * U)
+    for U, weights in zip(tiles.centred[:, :d], degrees, strict=True):
+        total += U @ (weights * U).T
     return symmetrized(total)
 
 
-def _strip_sum(rows, tiles, columns, sign, guard):
-    """Pairs of one strip of rows, the first tile, with itself and with all later tiles.
+def _strip_sum(tiles: Panels, first: int, sign: Sign, guard: float):
+    """Pairs of one tile of rows with itself and with all later tiles.
 
     Returns its share of U'(D - W)U and the weights that the later rows gathered.
     """
     from gdppca.kernels import _compiled
 
-    n, d = rows.raw.shape[1:]
-    own = rows[:, tiles[0]]
-    products = np.zeros((own.norms.shape[1], d + 1))
-    degrees = np.zeros((1, n))
+    own = tiles[first]
+    d = own.raw.shape[1]
+    centred = own.centred[:d]
+    products, product = np.zeros(centred.shape), np.empty(centred.shape)
+    own_degrees, degrees = np.zeros((1, tiles.padded)), np.zeros(tiles.norms.shape)
     scatter = np.zeros((d, d))
-    scratch = Scratch.of_shape(1, len(products), len(products), d)
-    for tile, tile_columns in zip(tiles, columns, strict=True):
-        other = rows[:, tile]
-        if other.norms.shape[1] != scratch.lengths.shape[-1]:  # the last tile is narrower
-            scratch = Scratch.of_shape(1, len(products), other.norms.shape[1], d)
-        lower = tile is tiles[0]
-        refused = tile_weights(own, other, tile_columns, sign, guard, lower, scratch)
-        products += scratch.weights[0] @ other.centred[0]
-        _compiled.add_column_sums(scratch.weights, degrees[:, tile])
-        if refused is not None:
-            scatter += refused
-    centred = own.centred[0]
-    _compiled.laplacian_rows(centred, products, np.zeros(len(products)))
-    return scatter + centred[:, :-1].T @ products[:, :-1], degrees[0]
+    weights = np.zeros((tiles.padded, tiles.padded + _compiled.LANES))
+    for later in range(first, len(tiles)):
+        other = tiles[later]
+        failed = tile_weights(other, own, sign, guard, later == first, weights)
+        np.matmul(other.centred[:d], weights[:, : tiles.padded], out=product)
+        products += product
+        gathered = np.zeros((1, tiles.padded))
+        _compiled.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
+        own_degrees += gathered
+        if failed is not None:
+            scatter += refused_scatter(other, own, sign, guard, failed)
+    products *= -2
+    products += own_degrees * centred
+    return scatter + centred @ products.T, degrees
 
 
 def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np.ndarray:
@@ -111,43 +117,77 @@ def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np
     return X[start:stop] if order is None else np.take(X, order[start:stop], axis=0)
 
 
-def _blocks_sum(
-    X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
-) -> tuple[np.ndarray, np.ndarray]:
-    """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill whole small blocks."""
-    d = X.shape[1]
-    stack = max(1, _STACK_ENTRIES // size**2)
-    scratch = Scratch.of_shape(min(stack, (stop - start) // size), size, size, d)
-    slab = max(1, _SLAB // (stack * size)) * stack * size
-    total = CompensatedSum(d)
-    rows = None
-    for first in range(start, stop, slab):
-        taken = _taken(X, order, first, min(stop, first + slab)).reshape(-1, size, d)
-        rows = Rows.prepare(taken, memory=rows)
-        for block in range(0, len(taken), stack):
-            part = rows[block : block + stack]
-            _add_stack(part, sign, scratch[: len(part.raw)], total)
-    return total.parts
-
-
-def _add_stack(part: Rows, sign: Sign, scratch: Scratch, total: CompensatedSum) -> None:
-    """Add Σ_{i<j} g g' / ‖g‖∞² of a stack of blocks."""
+def _panel_slots(size: int) -> int:
+    """Blocks that lie side by side in a panel."""
     from gdppca.kernels import _compiled
 
-    size, d = part.raw.shape[1:]
-    guard = guard_for(_blocks_chain(size), _BLOCKS_TARGET)
-    refused = tile_weights(part, part, part.columns, sign, guard, True, scratch)
-    degrees = np.zeros(part.norms.shape)
-    _compiled.add_column_sums(scratch.weights, degrees)
-    np.matmul(scratch.weights, part.centred, out=scratch.products)
-    products = scratch.products.reshape(-1, d + 1)
-    centred = part.centred.reshape(-1, d + 1)
-    _compiled.laplacian_rows(centred, products, degrees.ravel())
-    for start in range(0, len(centred), _SUMMED_ROWS):
-        few = slice(start, start + _SUMMED_ROWS)
-        total.add(symmetrized(centred[few, :-1].T @ products[few, :-1]))
-    if refused is not None:
-        total.add(refused)
+    return max(1, _PANEL_ROWS // whole(size, _compiled.BLOCK_PADDING))
+
+
+def _blocks_sum(
+    X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
+) -> np.ndarray:
+    """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill at most a task of small blocks."""
+    from gdppca.kernels import _compiled
+
+    d = X.shape[1]
+    slots = _panel_slots(size)
+    row_entries = d if is_constant(sign) else max(d, size)
+    slab = max(1, _SLAB_ENTRIES // (slots * size * row_entries)) * slots * size
+    centre = middle_of(
+        X[start:stop] if order is None else X, None if order is None else order[start:stop]
+    )
+    panels = None
+    lower, refused = np.zeros([whole(d, _compiled.LINES_PADDING)] * 2), np.zeros((d, d))
+    for first in range(start, stop, slab):
+        taken = _taken(X, order, first, min(stop, first + slab))
+        panels = Panels.prepare(taken, centre, size, slots, memory=panels)
+        refused += _add_panels(panels, sign, lower)
+    lower = np.tril(lower[:d, :d])
+    return lower + np.tril(lower, -1).T + refused
+
+
+def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
+    """Add Σ_{i<j} g g' / ‖g‖∞² of whole blocks to a lower half; return that of refused pairs."""
+    from gdppca.kernels import _compiled
+
+    guard = guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
+    refused = np.zeros(len(panels), dtype=np.int64)
+    pairs = np.empty((_LISTED, 2), dtype=np.int64)
+    listed = _compiled.add_blocks(
+        panels.scaled,
+        panels.centred,
+        panels.norms,
+        _block_radial(panels, sign),
+        sign.sup_norm,
+        panels.size,
+        panels.padded,
+        panels.slots,
+        guard,
+        LARGEST_WEIGHT,
+        refused,
+        pairs,
+        lower,
+    )
+    scatter = listed_scatter(panels.raw, panels.raw, pairs[:listed, 0], pairs[:listed, 1], sign)
+    for block in np.flatnonzero(refused).tolist():
+        tile = panels[block]
+        weights = np.zeros((panels.padded, panels.padded))
+        failed = tile_weights(tile, tile, sign, guard, True, weights)
+        if failed is not None:
+            scatter += refused_scatter(tile, tile, sign, guard, failed)
+    return scatter
+
+
+def _block_radial(panels: Panels, sign: Sign) -> np.ndarray | None:
+    """ξ of the pairs inside each block, (B, p, p)."""
+    from gdppca.kernels import _compiled
+
+    if is_constant(sign):
+        return None
+    squares = np.zeros((len(panels), panels.padded, panels.padded))
+    _compiled.block_squares(panels.scaled, panels.padded, panels.slots, squares)
+    return radial_lengths(sign, squares, panels.exponent)
 
 
 class PairSum:
@@ -263,19 +303,19 @@ class PairSum:
         """Add rows that fill whole blocks."""
         b = self.block_size
         large = b > _LARGEST_STACKED
-        step = b if large else max(1, _TASK // b) * b
+        step = b if large else _TASK_PANELS * _panel_slots(b) * b
         tasks = [(first, min(stop, first + step)) for first in range(start, stop, step)]
 
         def block_sums(part: tuple[int, int]):
             return _blocks_sum(X, order, *part, b, self.sign)
 
         def large_block_sum(part: tuple[int, int]):
-            return (_all_pairs_sum(_taken(X, order, *part), self.sign),)
+            return _all_pairs_sum(_taken(X, order, *part), self.sign)
 
         # A large block spreads over the cores by itself.
         results = map(large_block_sum, tasks) if large else in_order(block_sums, tasks)
-        for done, parts in enumerate(results, start=1):
-            self._total.add_parts(parts, 2 / (b - 1))
+        for done, scatter in enumerate(results, start=1):
+            self._total.add(2 / (b - 1) * scatter)
             progress(done, len(tasks))
 
     def _block_mean(self, block: np.ndarray) -> np.ndarray:

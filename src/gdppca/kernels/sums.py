@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import DataError
+from gdppca.kernels.parallel import in_order
+
+_CHECKED = 2**22  # numbers that a thread looks at
 
 
 def finite_matrix(X: np.ndarray) -> np.ndarray:
@@ -12,10 +15,17 @@ def finite_matrix(X: np.ndarray) -> np.ndarray:
     X = np.ascontiguousarray(X, dtype=float)
     if X.ndim != 2 or X.shape[1] == 0:
         raise DataError(f"Rows must form a matrix with at least one column, got shape {X.shape}.")
+    numbers = X.reshape(-1)
+    parts = [numbers[start : start + _CHECKED] for start in range(0, X.size, _CHECKED)]
+    # Threads for a small table would take longer than the look at it.
+    if not all(map(_is_finite, parts) if len(parts) < 2 else list(in_order(_is_finite, parts))):
+        raise DataError("Rows hold NaN or inf; only finite numbers can be compared.")
+    return X
+
+
+def _is_finite(numbers: np.ndarray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()) or all(np.isfinite(row).all() for row in X):
-            return X
-    raise DataError("Rows hold NaN or inf; only finite numbers can be compared.")
+        return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
 class CompensatedSum:

@@ -220,7 +220,7 @@ class Release:
 
     def save(self, path: str | Path) -> None:
         """Write JSON, whole or not at all; an error says what stays spent."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        text = _one_line_per_field(self.to_dict())
         try:
             write_whole(Path(path), text.encode("utf-8"))
         except OSError as error:
@@ -234,6 +234,14 @@ class Release:
     def load(cls, path: str | Path) -> Release:
         """Read a file that `save` wrote."""
         return cls.from_dict(_read_json(Path(path)))
+
+
+def _one_line_per_field(plain: dict[str, Any]) -> str:
+    """JSON that a person can page through; indenting every number of a matrix takes minutes."""
+    lines = (
+        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in plain.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _spent(release: Release) -> str:

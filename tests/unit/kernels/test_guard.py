@@ -56,21 +56,26 @@ def test_plain_data_never_leaves_the_product(monkeypatch, rng):
     def fail(*args):
         raise AssertionError("a plain table was sent to the slow path")
 
-    monkeypatch.setattr(guard, "_refused_scatter", fail)
+    monkeypatch.setattr(guard, "laplacian", fail)
+    monkeypatch.setattr(guard, "direct_scatter", fail)
     for X in (rng.normal(size=(600, 30)), 1e8 + rng.normal(size=(600, 30))):
         kendall_tau(X)
+        kendall_tau(X, pairs=64)
+        kendall_tau(np.concatenate([X, X]), pairs=64)  # equal rows are no reason either
 
 
-def test_a_pair_distance_has_the_same_bits_everywhere(rng):
+@pytest.mark.parametrize("d", [1, 37, 300])
+def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
     """The distance of two rows must not depend on other rows: signs with an edge rely on it."""
-    rows = rng.normal(size=(9, 37)) * 10.0 ** rng.integers(-3, 4, size=(9, 37))
+    rows = rng.normal(size=(9, d)) * 10.0 ** rng.integers(-3, 4, size=(9, d))
 
     def lengths(stack, exponent=0):
-        scaled = np.ascontiguousarray(np.ldexp(stack, exponent))[None]
-        out = np.zeros((1, len(stack), len(stack)))
-        columns = np.ascontiguousarray(scaled.swapaxes(1, 2))
-        _compiled.tile_lengths(scaled, columns, False, out)
-        return np.ldexp(out[0], -exponent)
+        n, d = stack.shape
+        on_side = np.zeros((d, guard.whole(n, _compiled.BLOCK_PADDING)))
+        on_side[:, :n] = np.ldexp(stack, exponent).T
+        squares = np.zeros((on_side.shape[1], on_side.shape[1]))
+        _compiled.pair_squares(on_side, on_side, False, squares)
+        return np.ldexp(np.sqrt(squares[:n, :n]), -exponent)
 
     alone = np.array([[lengths(rows[[i, j]])[0, 1] for j in range(9)] for i in range(9)])
     together = lengths(rows)
@@ -79,7 +84,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(rng):
     np.testing.assert_array_equal(lengths(rows, -400), alone)
     np.testing.assert_array_equal(lengths(np.repeat(rows, 7, axis=0))[::7, ::7], alone)
     i, j = np.indices((9, 9)).reshape(2, -1)
-    differences, direct = np.empty((81, 37)), np.empty(81)
+    differences, direct = np.empty((81, d)), np.empty(81)
     exponents = np.empty(81, dtype=np.int64)
     _compiled.pair_differences(rows[i], rows[j], differences, direct, exponents)
     np.testing.assert_array_equal(np.ldexp(direct, exponents), alone.ravel())
@@ -112,14 +117,42 @@ def test_one_row_cannot_flip_pairs_through_underflow():
 
 
 def test_huge_weights_are_kept_out_of_the_sums():
-    lengths = np.array([[[0.0, 0.0], [2.0**-502, 0.0]]])
-    weights = np.empty_like(lengths)
-    ones, norms = np.ones_like(lengths), np.zeros((1, 2))
+    weights = np.array([[9.0, 2.0**-1004, 4.0], [9.0, 9.0, 0.0], [9.0, 9.0, 9.0]])
+    norms = np.zeros(3)
     refused = _compiled.weigh(
-        lengths, ones, 1.0, norms, norms, 100.0, guard.LARGEST_WEIGHT, True, weights
+        weights, None, 1.0, 3, 3, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
     )
     assert refused == 1
-    assert np.abs(weights).max() <= 1.0
+    np.testing.assert_array_equal(weights, [[0, -1, 0.25], [0, 0, 0], [0, 0, 0]])
+
+
+def test_equal_rows_weigh_nothing_unless_digits_may_be_lost():
+    for norm, expected, count in ((1.0, 0.0, 0), (np.inf, -1.0, 1)):
+        weights, norms = np.zeros((2, 2)), np.array([1.0, norm])
+        refused = _compiled.weigh(
+            weights, None, 1.0, 2, 2, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
+        )
+        assert refused == count
+        assert weights[0, 1] == expected
+
+
+@pytest.mark.parametrize("sign", [Spherical(), Trimmed(1.0)])
+@pytest.mark.parametrize("size", [3, 16, 17, 64, 300])
+@pytest.mark.parametrize("room", [2**14, 2])
+def test_blocks_of_clusters_agree_with_direct_sums(sign, size, room, monkeypatch, rng):
+    """Some pairs of every block are refused and some are not; the list of them may overflow."""
+    monkeypatch.setattr(pair_sum, "_LISTED", room)
+    X = 1e6 * rng.integers(0, 2, size=(600, 1)) + rng.normal(size=(600, 5))
+    X[::7] = X[3]
+    i, j = np.tril_indices(600, k=-1)
+    same = i // size == j // size
+    direct = guard.direct_scatter(X[i[same]], X[j[same]], sign) * 2 / (600 * (size - 1))
+    short = 600 % size
+    if short:
+        last = i[same] >= 600 - short
+        extra = guard.direct_scatter(X[i[same][last]], X[j[same][last]], sign)
+        direct += extra * 2 / 600 * (1 / max(1, short - 1) - 1 / (size - 1))
+    assert np.linalg.norm(kendall_tau(X, sign, size) - direct) <= 1e-12
 
 
 @pytest.mark.parametrize("scheme", [AllPairs(), Blocks(64), Blocks(500)])
