@@ -1,6 +1,8 @@
 """Eight processes at once, killed at random: never over the cap, no release without an entry."""
 
+import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier
 pytestmark = pytest.mark.slow
 
 STORM = Path(__file__).with_name("ledger_storm.py")
+LINES = Path(__file__).with_name("ledger_lines.py")
 SHARES, ASKS = 400, 80  # eight processes ask for 640 of 400
 
 
@@ -40,7 +43,7 @@ def test_killed_processes_never_release_more_than_the_cap(address, tmp_path, see
         [sys.executable, STORM, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert result.returncode == 0, result.stderr
@@ -60,3 +63,18 @@ def test_killed_processes_never_release_more_than_the_cap(address, tmp_path, see
     entered = {entry.request_id: entry.hash for entry in ledger.history() if entry.kind == "spend"}
     assert released.items() <= entered.items()
     assert len(entered) == SHARES  # as many as fit, each once, whatever was killed
+
+
+def test_ledgers_go_on_from_any_line_where_they_were_killed(tmp_path):
+    result = subprocess.run(
+        [sys.executable, LINES, tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["kills"] > 100
+    assert found["wrongs"] == {}

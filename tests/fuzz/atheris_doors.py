@@ -9,7 +9,9 @@ what lies behind it is reached). Only code that reads is instrumented: compiled 
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -60,8 +62,19 @@ def _json_mutator(content: bytes, max_size: int, seed: int) -> bytes:
 
 def main() -> None:
     name, *options = sys.argv[1:]
-    door, examples = DOORS[name]
     corpus = Path(tempfile.mkdtemp(prefix=f"gdppca-{name}-"))
+    child = os.fork()  # the fuzzer ends its process by itself, and nothing would be tidied up
+    if not child:
+        fuzz(name, options, corpus)
+    _, status = os.waitpid(child, 0)
+    if status == 0:  # or the finding is in there
+        shutil.rmtree(corpus)
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def fuzz(name: str, options: list[str], corpus: Path) -> None:
+    """Knock at a door until all runs are done or something is found; never returns."""
+    door, examples = DOORS[name]
     for k, example in enumerate(examples):
         (corpus / str(k)).write_bytes(example)
 

@@ -81,20 +81,29 @@ def _file(name: str, content: bytes) -> Path:
     return path
 
 
-def csv_door(content: bytes) -> bool:
+def _at_once(path: Path) -> None:
+    as_matrix(read_table(path))
+
+
+def in_parts(path: Path) -> None:
+    """A fit that reads its rows in parts."""
+    DPPCA(1, location=None).fit_stream(path)
+
+
+def csv_door(content: bytes, read: Callable[[Path], None] = _at_once) -> bool:
     """A CSV file, up to the matrix of numbers that an estimator takes."""
     path = _file("table.csv", content)
     first_line = content.lstrip(b"\xef\xbb\xbf\r\n").splitlines()[:1]
     header = (first_line or [b""])[0].decode("utf-8", "replace")
     # A quoted name may go on over lines; then all of it is the header.
     names = content.decode("utf-8", "replace") if '"' in header else header
-    return _knock(lambda: as_matrix(read_table(path)), lambda: names)
+    return _knock(lambda: read(path), lambda: names)
 
 
-def parquet_door(content: bytes) -> bool:
+def parquet_door(content: bytes, read: Callable[[Path], None] = _at_once) -> bool:
     """A Parquet file, up to the matrix."""
     path = _file("table.parquet", content)
-    return _knock(lambda: as_matrix(read_table(path)), lambda: _parquet_names(path))
+    return _knock(lambda: read(path), lambda: _parquet_names(path))
 
 
 def _parquet_names(path: Path) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from gdppca._errors import ParameterError
 from gdppca.planning.plan import PLAN_FIELDS
 from gdppca.plots import release_figure
 from gdppca.releases import Release, write_whole
+
+_USUAL_SIZE = 2**20  # bytes: 150 columns, or a report
 
 
 def require_writable(
@@ -26,6 +30,8 @@ def require_writable(
         raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
     if path.is_dir():
         raise ParameterError(f"'{path}' is a folder; give a file.")
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"'{path}' is a device or a pipe; give a file.")
     if path.exists() and not force:
         raise ParameterError(
             f"'{path}' exists already, and a release cannot be made again for free. "
@@ -33,13 +39,34 @@ def require_writable(
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError(f"The folder '{path.parent}' is missing or cannot be written to.")
+    _require_room(path)
+
+
+def _require_room(path: Path) -> None:
+    """Write as much as a usual release takes, and nothing stays of it.
+
+    Rights, room and name are found wanting here, and not after the budget is spent.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            path.lstat()  # a name that is too long
+        with tempfile.TemporaryFile(dir=path.parent) as trial:
+            trial.write(bytes(_USUAL_SIZE))
+    except OSError as error:
+        raise ParameterError(
+            f"'{path}' could not be written: {error.strerror}. Nothing was spent."
+        ) from None
 
 
 def drawn(release: Release, path: Path) -> None:
-    """Draw a release into a file."""
+    """Draw a release that is saved already into a file."""
     picture = io.BytesIO()
     release_figure(release).savefig(picture, format=path.suffix.lower().lstrip("."))
-    write_whole(path, picture.getvalue())
+    try:
+        write_whole(path, picture.getvalue())
+    except OSError as error:
+        error.add_note("Only the plot is missing: the release is saved.")
+        raise
 
 
 def read_plan(path: Path) -> dict[str, Any]:

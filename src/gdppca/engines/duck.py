@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from gdppca._errors import ColumnTypeError, DataError, MissingExtraError
+from gdppca._errors import ColumnTypeError, DataError, GdppcaError, MissingExtraError
 from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold
 from gdppca.engines.frames import as_matrix, listed
 from gdppca.engines.scratch import private_folder
@@ -150,7 +150,9 @@ class DuckEngine:
 
         try:
             return action()
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
+        except GdppcaError:
+            raise
+        except (duckdb.Error, pa.ArrowException, OSError, RuntimeError, UnicodeError) as error:
             failure = str(error)
         # Raised out here, so that the message is not even in __context__.
         self._source.require_unchanged()

@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from gdppca._errors import DataError
 
 _PREFIX = "gdppca-rows-"
 _LOCK = "in-use"
+_NEW = 60.0  # seconds
 
 
 @contextmanager
@@ -80,6 +82,8 @@ def _remove_orphans() -> None:
     """Remove folders of ours whose process is no more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # somebody else's, or gone already
+            if time.time() - folder.stat().st_mtime < _NEW:
+                continue  # its lock may not be taken yet
             lock = os.open(folder / _LOCK, os.O_RDWR)
             try:
                 if _locked(lock):

@@ -16,6 +16,7 @@ from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
 from gdppca.privacy import PureEvent
 from gdppca.randomness import rng_for
 from gdppca.releases.scale import scale_is_doubtful
+from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _check_choices(pca: DPPCA, d: int) -> None:
             )
     else:
         check_components(pca.n_components, d)
+    _validate.one_of(CALIBRATIONS, calibration=pca.calibration)  # compared with words below
     if pca.ledger is not None and pca.random_state is not None:
         raise ParameterError(
             "`random_state` makes a simulation, which no ledger counts: leave one of them out."

@@ -71,7 +71,8 @@ def as_scheme(pairs: Any, n_samples: int, n_features: int) -> AllPairs | Blocks 
         return Blocks(_validate.count(pairs=pairs, at_least=2))
     if not isinstance(pairs, str) or pairs not in ("auto", "all", "halves"):
         raise ParameterError(
-            f"`pairs` must be 'auto', 'all', 'halves' or a block size >= 2, got {pairs!r}."
+            "`pairs` must be 'auto', 'all', 'halves' or a block size >= 2, "
+            f"got {_validate.shown(pairs)}."
         )
     if pairs == "halves":
         return Halves()

@@ -26,13 +26,16 @@ class HeadFile:
         self.path = path
 
     def read(self) -> Head | None:
-        """What was noted last; None where the file is missing."""
+        """What was noted last; None where the file is missing or, after a kill, empty."""
         try:
-            found = _LINE.fullmatch(self.path.read_bytes())
+            content = self.path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise LedgerError(f"'{self.path}' cannot be read: {error.strerror}.") from None
+        if not content:
+            return None
+        found = _LINE.fullmatch(content)
         if found is None:
             raise LedgerError(f"'{self.path}' does not hold the last entry's hash: it was edited.")
         return Head(int(found[1]), found[2].decode())

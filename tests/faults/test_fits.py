@@ -1,0 +1,118 @@
+"""Fits, debits and reports in eight processes at once, killed at random.
+
+Never over the cap, no release that is not in the ledger, no torn file.
+"""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import postgres
+import pytest
+from faults import checks
+
+from gdppca.ledgers import Ledger
+from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier
+
+pytestmark = pytest.mark.slow
+
+STORM = Path(__file__).with_name("fit_storm.py")
+DELTA = 1e-6
+ROWS = np.random.default_rng(0).normal(size=(60, 3)) * [9, 3, 1]
+
+
+def cap_for(fits):
+    """ε with room for about so many fits."""
+    one = gaussian_multiplier(checks.epsilon(fits), DELTA)
+    return gaussian_epsilon(one / math.sqrt(fits), DELTA)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    np.savetxt(folder / "table.csv", ROWS, fmt="%.17g", delimiter=",", header="a,b,c", comments="")
+    return folder
+
+
+@pytest.fixture
+def server():
+    postgres.require_postgres()
+    server = postgres.Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request, tmp_path):
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/budget.db"
+    return request.getfixturevalue("server").database("ledger")
+
+
+def storm(address, folder, *, kills, fits, seed=1, fault=(), meanwhile=lambda blows: None):
+    """Let it blow, and tell what became of the processes, by number."""
+    Ledger(address).create("patients", epsilon=cap_for(fits), delta=DELTA)
+    process = subprocess.Popen(
+        [sys.executable, STORM, address, folder, str(kills), str(seed), *fault],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
+    )
+    try:
+        meanwhile(lambda: process.poll() is None)
+        said, complaint = process.communicate(timeout=600)
+    finally:
+        process.kill()
+    assert process.returncode == 0, complaint
+    return {int(k): fate for k, fate in json.loads(said).items()}
+
+
+def test_killed_fits_and_reports(address, folder):
+    fates = storm(address, folder, kills=60, fits=65)
+    assert checks.wrongs(address, folder, fates, ROWS) == []
+    counts = Counter(fates.values())
+    assert counts["killed"] >= 60
+    assert counts["done"] >= 20  # or there would be little to check
+    assert counts["refused"] >= 8  # the budget is gone
+    assert (
+        counts.total() == len(fates) == sum(counts[each] for each in ("killed", "done", "refused"))
+    )
+
+
+def test_database_gone_and_back(server, folder):
+    """Stopped and crashed in turn while fits go on; who comes meanwhile is turned away."""
+    address = server.database("ledger")
+
+    def meanwhile(blows):
+        for shutdown in (signal.SIGINT, signal.SIGQUIT):
+            published = len(list(folder.glob("*.json")))
+            while blows() and len(list(folder.glob("*.json"))) < published + 5:
+                time.sleep(0.01)
+            server._process.send_signal(shutdown)
+            server._process.wait(30)
+            time.sleep(1)
+            server.start()
+
+    fates = storm(address, folder, kills=5, fits=25, meanwhile=meanwhile)
+    assert checks.wrongs(address, folder, fates, ROWS) == []
+    counts = Counter(fates.values())
+    assert counts["turned away"] >= 2
+    assert counts["done"] >= 10
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [("late_debit", "published with 0 entries"), ("torn_write", "is torn")]
+)
+def test_planted_faults_are_found(fault, said, tmp_path, folder):
+    address = f"sqlite:///{tmp_path}/budget.db"
+    fates = storm(address, folder, kills=1, fits=10, fault=[fault])
+    assert [wrong for wrong in checks.wrongs(address, folder, fates, ROWS) if said in wrong]
