@@ -1,9 +1,8 @@
 """Attacks on score maps by somebody who knows everything but one row.
 
-Counts: does the row sit in this cell or in that one? The event that both noisy counts lean the
-right way has the largest possible ratio of probabilities. Frame: which cell is chosen? Threshold:
-is a cell with a single row shown? Each promise must survive, and the same attack must break a copy
-with half of the noise, or with a threshold that is lower by one.
+Counts: does the row sit in this cell or in that one? Frame: which cell is chosen? Threshold: is a
+cell with a single row shown? Each promise must survive, and the same attack must break copies with
+half of the noise and with a sensitivity too small by √2, or with a threshold that is lower by one.
 """
 
 import math
@@ -11,114 +10,87 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import beta
+from weakened import (
+    DELTA,
+    EPSILON,
+    HALF,
+    ROOT_TWO,
+    choice_rates,
+    is_refuted,
+    promise,
+    runs_for_gaussian,
+    runs_for_guesses,
+    survives,
+)
 
-from gdppca import DPPCA
+from gdppca.auditing import Experiment
+from gdppca.auditing.experiment import Claim
+from gdppca.privacy import PureEvent
 from gdppca.randomness import secure_rng
-from gdppca.releases import histogram, score_map
+from gdppca.releases import histogram
 
 pytestmark = pytest.mark.slow
 
-EPSILON, DELTA = 2.0, 1e-6
-RUNS = 3000
-FALSE_ALARM = 1e-5
-FRAME = ((-1.0, 1.0), (-1.0, 1.0))
-
-
-def least(hits, runs=RUNS):
-    return beta.ppf(FALSE_ALARM / 2, hits, runs - hits + 1) if hits else 0.0
-
-
-def most(hits):
-    return beta.ppf(1 - FALSE_ALARM / 2, hits + 1, RUNS - hits)
-
-
-def epsilon_lower_bound(many, few):
-    """ln of a lower bound on the ratio of two probabilities, by Clopper and Pearson."""
-    return math.log(least(many) / most(few))
-
-
-@pytest.fixture(scope="module")
-def release():
-    rng = np.random.default_rng(0)
-    fitted = DPPCA(2, random_state=0, location=np.zeros(2)).fit(rng.normal(size=(50, 2)))
-    return fitted.release_
-
-
-def half_of_the_noise(monkeypatch):
-    laplace, gaussian, choose = (
-        histogram.integer_laplace,
-        histogram.add_gaussian,
-        histogram.noisy_argmax,
-    )
-    monkeypatch.setattr(
-        histogram, "integer_laplace", lambda size, scale, rng: laplace(size, scale / 2, rng)
-    )
-    monkeypatch.setattr(
-        histogram, "add_gaussian", lambda values, sigma, rng: gaussian(values, sigma / 2, rng)
-    )
-    monkeypatch.setattr(
-        histogram, "noisy_argmax", lambda scores, epsilon, rng: choose(scores, 2 * epsilon, rng)
-    )
+LAPLACE = ("score-map", "score-map-groups", "score-map-sparse")
+lefts = pytest.mark.parametrize("left", [HALF, ROOT_TWO], ids=["half", "root two"])
 
 
 # --- Counts ---------------------------------------------------------------------------------------
 
 
-def counts_bound(release, groups):
-    """The row lies in the lower left cell or the upper right one, of the other group too."""
-    rows = release.components.T @ np.array([[0.5, -0.5], [0.5, -0.5]])
-    labels = {} if not groups else {"categories": ["a", "b"]}
-    hits = []
-    for own, other in ((rows[:, 0], "a"), (rows[:, 1], "b")):
-        table = np.stack([own, *np.full((3, 2), 100.0)])
-        if groups:
-            labels["groups"] = [other, "a", "a", "b"]
-        shown = [
-            score_map(
-                table, release, bins=2, frame=FRAME, epsilon=EPSILON, delta=DELTA, **labels
-            ).counts
-            for _ in range(RUNS)
-        ]
-        hits.append(sum(c[0, 1, 1] >= 1 and c[-1, 0, 0] <= 0 for c in shown))
-    return epsilon_lower_bound(*hits)
+def counts_runs(left):
+    """Both noisy counts lean the right way, or both the wrong one."""
+    p = math.exp(-EPSILON / left / 2)
+    return runs_for_guesses((1 + p) ** -2, (1 + 1 / p) ** -2)
 
 
-@pytest.mark.parametrize("groups", [False, True], ids=["one", "groups"])
-def test_counts_survive(release, groups):
-    assert counts_bound(release, groups) <= EPSILON
+@pytest.mark.parametrize("name", LAPLACE)
+def test_counts_survive(name):
+    assert survives(promise(name), counts_runs(ROOT_TWO))
 
 
-@pytest.mark.parametrize("groups", [False, True], ids=["one", "groups"])
-def test_attack_breaks_counts_with_half_of_the_noise(release, groups, monkeypatch):
-    half_of_the_noise(monkeypatch)
-    assert counts_bound(release, groups) > EPSILON
+@pytest.mark.parametrize("name", LAPLACE)
+@lefts
+def test_counts_with_too_little_noise_are_refuted(name, left):
+    assert is_refuted(promise(name), counts_runs(left), left)
+
+
+def test_gaussian_counts():
+    attacked = promise("score-map-gaussian")
+    runs = {left: runs_for_gaussian(attacked.claim.mu, left) for left in (HALF, ROOT_TWO)}
+    assert survives(attacked, runs[ROOT_TWO])
+    for left, enough in runs.items():
+        assert is_refuted(attacked, enough, left)
 
 
 # --- Frame ----------------------------------------------------------------------------------------
 
 
-def frame_bound():
+def frame():
     """Three cells, the middle one out of favour; the row moves the outer scores apart."""
     edges = np.array([-1.0, 1.0, 2.0, 3.0])
     log_prior = np.array([0.0, -1e3, 0.0])
-    hits = []
-    for low in (7, 8):
+
+    def chosen(low):
         values = np.repeat([0.5, 1.5, 2.5], [low, 6, 14 - low])
-        chosen = [
-            histogram._private_cell(values, 0.5, edges, log_prior, EPSILON, secure_rng())
-            for _ in range(RUNS)
-        ]
-        hits.append(chosen.count(2))
-    return epsilon_lower_bound(*hits)
+        return histogram._private_cell(values, 0.505, edges, log_prior, EPSILON, secure_rng())
+
+    return Experiment(
+        name="frame",
+        tables=(7, 8),
+        run=chosen,
+        score=lambda cell: 1.0 if cell == 2 else 0.0,
+        claim=Claim(events=(PureEvent(purpose="frame", epsilon=EPSILON),), delta=DELTA),
+    )
 
 
 def test_frame_survives():
-    assert frame_bound() <= EPSILON
+    assert survives(frame(), runs_for_guesses(*choice_rates(ROOT_TWO)))
 
 
-def test_attack_breaks_a_frame_with_half_of_the_noise(monkeypatch):
-    half_of_the_noise(monkeypatch)
-    assert frame_bound() > EPSILON
+@lefts
+def test_frame_with_too_little_noise_is_refuted(left):
+    assert is_refuted(frame(), runs_for_guesses(*choice_rates(left)), left)
 
 
 # --- Threshold ------------------------------------------------------------------------------------
@@ -136,7 +108,7 @@ def shown_lower_bound(lowered=0):
     )
     single = np.ones(40_000, dtype=int)
     shown = np.count_nonzero(histogram.private_counts(single, copy, secure_rng()))
-    return least(shown, runs=len(single)), paid
+    return beta.ppf(1e-5, shown, len(single) - shown + 1), paid
 
 
 def test_threshold_survives():

@@ -3,7 +3,8 @@ r"""Lower bounds on μ and ε from how well a guess tells two tables apart.
 Distribution-free: error rates are bounded by Clopper and Pearson, exactly, whatever the law of the
 scores. A μ-GDP mechanism lets nobody guess a fair coin wrong less often than
 :math:`\Phi(-\mu/2)` (Dong, Roth, Su 2022), and an (ε, δ) mechanism has
-:math:`P(A) \le e^\varepsilon Q(A) + \delta` for every event A.
+:math:`P(A) \le e^\varepsilon Q(A) + \delta` for every event A, so nobody's guesses are wrong
+much less often than once in :math:`1 + e^\varepsilon`, even if made only where all seems clear.
 
 Gaussian: the distance of two normal laws in units of their standard deviation. Tighter, and only
 as good as the assumption.
@@ -35,16 +36,18 @@ def mu_from_guesses(wrong: int, runs: int, alarm: float) -> float:
     return max(0.0, float(2 * norm.isf(rate_at_most(wrong, runs, alarm))))
 
 
-def epsilon_from_rates(
-    wrong: tuple[int, int], runs: tuple[int, int], delta: float, alarm: float
-) -> float:
-    """Smallest ε that allows so few wrong guesses on each of the tables, at δ; zero or more.
+def epsilon_from_guesses(wrong: int, guesses: int, runs: int, delta: float, alarm: float) -> float:
+    """Smallest ε at δ that allows so few wrong ones among the guesses of a fair coin; zero or more.
 
-    Whether "it is the first" or "it is the second" is the event A, the bound holds for both.
+    Who may hold back guesses only where much speaks for one table. Still, at most e^ε times as
+    many runs are guessed right as wrong, and δ of all runs more: of the guesses, a share of at
+    least (1 - δ/G)/(1 + e^ε) is wrong, where G is the share of runs in which one is made.
     """
-    missed, false = (rate_at_most(w, n, alarm / 2) for w, n in zip(wrong, runs, strict=True))
-    ratios = ((1 - missed - delta) / false, (1 - false - delta) / missed)
-    return math.log(max(1.0, *ratios))
+    most_wrong = rate_at_most(wrong, guesses, alarm / 2) if guesses else 1.0
+    least_guesses = 1 - rate_at_most(runs - guesses, runs, alarm / 2)
+    if least_guesses <= delta:
+        return 0.0
+    return math.log(max(1.0, (1 - delta / least_guesses) / most_wrong - 1))
 
 
 def mu_if_normal(first: np.ndarray, second: np.ndarray, alarm: float) -> float:

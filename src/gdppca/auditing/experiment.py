@@ -34,6 +34,12 @@ class Claim:
         """Whether everything drawn is Gaussian, so that μ says all of it."""
         return all(isinstance(event, GaussianEvent) for event in self.events)
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether other noise stands beside Gaussian, so that μ and ε both say something."""
+        some = any(isinstance(event, GaussianEvent) for event in self.events)
+        return some and not self.is_gaussian and math.isfinite(self.mu)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -48,9 +54,13 @@ class Experiment:
     run : callable
         Takes a table and returns what is published; draws secure noise each time.
     score : callable
-        Takes what was published and returns a number: above zero speaks for the first table.
+        Takes what was published and returns a number: above zero speaks for the first table,
+        below zero for the second. Zero holds back, which makes sense where noise is not Gaussian:
+        then rare events tell most.
     claim : Claim
         What is promised.
+    runs : int, default 30000
+        How many runs an audit makes unless it is told otherwise.
 
     Examples
     --------
@@ -75,6 +85,7 @@ class Experiment:
     run: Callable[[Any], Any]
     score: Callable[[Any], float]
     claim: Claim
+    runs: int = 30_000
 
 
 def claim_of(guarantee: Guarantee, epsilon: float) -> Claim:

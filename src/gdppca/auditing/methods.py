@@ -8,64 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from gdppca.auditing.experiment import Claim, Experiment, claim_of
+from gdppca.auditing.steps import (
+    centre_experiment,
+    counts_experiment,
+    descent_experiment,
+    long_noise_experiment,
+    octaves_experiment,
+    quantile_experiment,
+    scale_experiment,
+    variances_experiment,
+    winsorized_mean_experiment,
+)
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
-from gdppca.privacy import PureEvent
-from gdppca.releases import score_map
-from gdppca.releases.quantile import private_quantile
-
-_GAP = 2.0**10
-_FRAME = ((-1.0, 1.0), (-1.0, 1.0))
-
-
-def quantile_experiment(epsilon: float, delta: float, method: str = "grid") -> Experiment:
-    """Does a private median fall left or right of a gap?
-
-    The replaced value moves the scores on both sides of the gap in opposite directions, which is
-    the worst that one value can do.
-    """
-    values = np.array([1.0, _GAP, _GAP**2])
-    tables = (np.repeat(values, [6, 6, 8]), np.repeat(values, [7, 6, 7]))
-    return Experiment(
-        name=f"private quantile, {method}",
-        tables=tables,
-        run=lambda table: private_quantile(table, 0.5, epsilon, method=method, nonnegative=True),
-        score=lambda released: 1.0 if released >= _GAP else -1.0,
-        claim=Claim(events=(PureEvent(purpose="quantile", epsilon=epsilon),), delta=delta),
-    )
-
-
-def counts_experiment(epsilon: float, delta: float, groups: bool = False) -> Experiment:
-    """Does a row sit in the lower left cell of a score map or in the upper right one?
-
-    That both noisy counts lean the right way is the event with the largest ratio of
-    probabilities. With groups the row changes its group too.
-    """
-    origin = np.zeros((4, 2))
-    release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(origin).release_
-    corners = ((0.5, 0.5), (-0.5, -0.5))
-    tables = tuple(
-        (np.stack([corner @ release.components, *np.full((3, 2), 100.0)]), [own, "a", "a", "b"])
-        for corner, own in zip(corners, "ab", strict=True)
-    )
-
-    def run(table: Any) -> Any:
-        labels = {"groups": table[1], "categories": ["a", "b"]} if groups else {}
-        return score_map(
-            table[0], release, bins=2, frame=_FRAME, epsilon=epsilon, delta=delta, **labels
-        )
-
-    def score(shown: Any) -> float:
-        own, other = shown.counts[0, 1, 1], shown.counts[-1, 0, 0]
-        return 1.0 if own >= 1 and other <= 0 else -1.0
-
-    return Experiment(
-        name="score map" + ", groups" * groups,
-        tables=(tables[0], tables[1]),
-        run=run,
-        score=score,
-        claim=claim_of(run(tables[0]).guarantee, epsilon),
-    )
 
 
 def _dppca(**parameters: Any) -> Callable[[float, float], Any]:
@@ -100,8 +54,17 @@ METHODS: dict[str, Callable[[float, float], Any]] = {
     "nsggd": _other(NSGGD, noise="accounted"),
     "sign-covariance": _other(SignCovariancePCA, location=_ORIGIN),
     "sign-covariance-private-centre": _other(SignCovariancePCA),
+    "nsggd-step": descent_experiment,
+    "long-noise": long_noise_experiment,
+    "centre": centre_experiment,
+    "centre-octaves": octaves_experiment,
+    "winsorized-mean": winsorized_mean_experiment,
+    "scale": scale_experiment,
+    "variances": variances_experiment,
     "quantile": quantile_experiment,
     "quantile-unbounded": partial(quantile_experiment, method="unbounded"),
     "score-map": counts_experiment,
     "score-map-groups": partial(counts_experiment, groups=True),
+    "score-map-sparse": partial(counts_experiment, kind="sparse"),
+    "score-map-gaussian": partial(counts_experiment, noise="gaussian"),
 }

@@ -4,13 +4,15 @@ All rows lie at one point but one, which lies in this direction or in a perpendi
 out as the sign reaches: that moves a scatter matrix by its sensitivity, to the last digit. Given
 everything else that was released, the noisy matrix is Gaussian around one of two known matrices
 :math:`K_1, K_2`, so the best score is the logarithm of the likelihood ratio,
-:math:`\langle\tilde K - (K_1 + K_2)/2,\ K_1 - K_2\rangle/\sigma^2`.
+:math:`\langle\tilde K - (K_1 + K_2)/2,\ K_1 - K_2\rangle/\sigma^2`. Where a centre or scales are
+private, everything that was drawn for them counts too; see `draws`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from sklearn.base import clone
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
+from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard
 from gdppca.auditing.experiment import Experiment, claim_of
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.estimators.sgpca import likely_sensitivity
@@ -26,9 +29,10 @@ from gdppca.releases import Release
 from gdppca.signs import Custom, Sign, as_sign, sign_from_description
 
 _ROWS = 8
-_ROWS_FOR_A_CENTRE = 200  # fewer, and it is not looked for
+_ROWS_FOR_A_CENTRE = 400  # the matrix gets 96 % of the budget then
 _ROWS_OF_PRINTED = 64  # the more, the worse its claim
-_FAR = 1e100  # beyond every radius and centre that noise could bring
+_FAR, _LESS_FAR = 1e100, 1e30  # beyond every radius and centre that noise could bring
+_RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
 _INSIDE = 1 - 1e-12  # a cut-off itself may round to its far side
 _ARRAYS = ("location", "center", "scale", "eigenvalues")
 
@@ -74,35 +78,87 @@ def experiment_for(estimator: Any) -> Experiment:
         fitter.set_params(ledger=None)  # made-up rows cost nobody anything
     tables, score = build(fitter)
     claim = claim_of(fitter.fit(tables[0]).guarantee_, estimator.epsilon)
+    name = type(estimator).__name__
+    if score is not None:
+        runs = _RUNS_OF_DEAR if _has_private_radius(fitter) else Experiment.runs
+        return Experiment(
+            name=name, tables=tables, run=fitter.fit, score=score, claim=claim, runs=runs
+        )
     return Experiment(
-        name=type(estimator).__name__, tables=tables, run=fitter.fit, score=score, claim=claim
+        name=name,
+        tables=tables,
+        run=partial(overheard, fitter.fit),
+        score=lambda heard: log_ratio(fitter.fit, tables, heard.draws),
+        claim=claim,
+        runs=_RUNS_OF_DEAR,
     )
 
 
 # --- Scatter matrices of signs --------------------------------------------------------------------
 
 
-def _signs(pca: DPPCA | SignCovariancePCA) -> tuple[Tables, Score]:
+def _signs(pca: DPPCA | SignCovariancePCA) -> tuple[Tables, Score | None]:
     d = _columns(pca)
     base = _public(pca.location, np.zeros(d))
     unit = _public(getattr(pca, "scale", None), np.ones(d))
+    if _seeks_centre(pca):
+        spread = _around_a_centre if isinstance(pca, DPPCA) else _beyond_all_bounds
+        return spread(base, unit), None
     tables = _apart(_rows(pca), base, _row_length(pca, d) * unit)
+    if _is_private(pca, "scale"):
+        return tables, None
     return tables, _matrix_score(tables, _own_sign(pca))
 
 
 def _row_length(pca: DPPCA | SignCovariancePCA, d: int) -> float:
-    """How far out the row lies; beyond all noise where radius or centre are private."""
-    private_radius = isinstance(pca.radius, str) and pca.radius == "quantile"
-    if private_radius or _seeks_centre(pca):
+    """How far out the row lies; beyond all noise where its unit is private."""
+    if _has_private_radius(pca) or _is_private(pca, "scale") or _is_private(pca, "location"):
         return _FAR
-    in_pairs = pca.location is None or isinstance(pca.location, str)
     reach = _reach(as_sign(pca.sign, pca.radius, n_features=d)) * _INSIDE
-    return linalg.SQRT2 * reach if in_pairs else reach  # g is applied to (x - y)/√2
+    # In pairs g is applied to (x - y)/√2.
+    return linalg.SQRT2 * reach if _public(pca.location, None) is None else reach
+
+
+def _has_private_radius(pca: Any) -> bool:
+    return isinstance(getattr(pca, "radius", None), str) and pca.radius == "quantile"
+
+
+def _is_private(pca: Any, name: str) -> bool:
+    """Whether centre or scales are private for certain; "auto" looks for none in few rows."""
+    value = getattr(pca, name, None)
+    return isinstance(value, str) and value != "auto"
 
 
 def _seeks_centre(pca: DPPCA | SignCovariancePCA) -> bool:
-    """Whether a centre is released; "auto" looks for none in few rows."""
-    return isinstance(pca.location, str) and pca.location != "auto"
+    """Whether a centre is released that has a proof."""
+    return _is_private(pca, "location") and pca.location != "pmwm-published"
+
+
+def _around_a_centre(base: np.ndarray, unit: np.ndarray) -> Tables:
+    """Rows one unit away on all sides, so that the walk to their centre is short.
+
+    One row lies far out in this direction or in a perpendicular one, less far. That is the worst
+    for the matrix, which gets most of the budget, and half of the worst for the looks.
+    """
+    d = len(base)
+    sides = np.concatenate([np.diag(unit), -np.diag(unit)])
+    around = base + np.tile(sides, (math.ceil(_ROWS_FOR_A_CENTRE / (2 * d)), 1))
+    first, second = around.copy(), around.copy()
+    first[0] = base + _FAR * unit * (np.arange(d) == 0)
+    second[0] = base + _LESS_FAR * unit * (np.arange(d) == 1)
+    return first, second
+
+
+def _beyond_all_bounds(base: np.ndarray, unit: np.ndarray) -> Tables:
+    """One row above all bounds of a winsorised mean or below, in every column.
+
+    It points along the first column or against the second, to the last digit: the worst for every
+    count, for the mean and for the matrix.
+    """
+    first, second = np.tile(base, (2, _ROWS, 1))
+    first[0], second[0] = base + _LESS_FAR * unit, base - _LESS_FAR * unit
+    first[0, 0], second[0, 1] = base[0] + _FAR * unit[0], base[1] - _FAR * unit[1]
+    return first, second
 
 
 def _ball(pca: AnalyzeGauss) -> tuple[Tables, Score]:
@@ -128,15 +184,13 @@ def _at_least_two(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _public(value: Any, default: np.ndarray) -> np.ndarray:
+def _public(value: Any, default: Any) -> Any:
     """A public vector, or the default where it is private or not given."""
     return default if value is None or isinstance(value, str) else np.asarray(value, dtype=float)
 
 
 def _rows(pca: Any) -> int:
-    """Few, for speed; blocks must be full, and a private centre wants more."""
-    if isinstance(pca, DPPCA) and _seeks_centre(pca):
-        return _ROWS_FOR_A_CENTRE
+    """Few, for speed; blocks must be full."""
     block = getattr(pca, "pairs", None)
     if isinstance(block, str) or block is None:
         return _ROWS
@@ -174,10 +228,10 @@ def _matrix_score(tables: Tables, own_sign: Sign | None) -> Score:
         given = _given(release)
         if given not in known:  # the same every time, unless it is private
             known.clear()
-            first, second = (linalg.vecd(_exact(table, release, own_sign)) for table in tables)
+            first, second = (_exact(table, release, own_sign) for table in tables)
             known[given] = first, second
-        first, second = known[given]
-        return _log_ratio(linalg.vecd(release.scatter), first, second, release.noise_sd)
+        # Packing keeps inner products, so it is left out.
+        return gaussian_log_ratio(release.scatter, *known[given], release.noise_sd)
 
     return score
 
@@ -198,11 +252,6 @@ def _exact(table: np.ndarray, release: Release, own_sign: Sign | None) -> np.nda
         return sign_covariance(table / scale, release.location / scale, sign)
     pairs = release.scheme.get("size", release.scheme["name"])
     return kendall_tau(table / scale, sign, pairs)
-
-
-def _log_ratio(seen: np.ndarray, first: np.ndarray, second: np.ndarray, sd: float) -> float:
-    step = (first - second) / sd
-    return float(step @ ((seen - 0.5 * (first + second)) / sd))
 
 
 # --- Baselines ------------------------------------------------------------------------------------
@@ -255,7 +304,7 @@ def _noiseless_score(pca: Any, tables: Tables) -> Score:
     share = 1.0 if isinstance(pca, AnalyzeGauss) else 1 / linalg.SQRT2
 
     def score(fitted: Any) -> float:
-        return _log_ratio(
+        return gaussian_log_ratio(
             weights * fitted.scatter_[upper], first, second, share * fitted.release_.noise_sd
         )
 
@@ -274,7 +323,7 @@ def _descent(pca: NSGGD) -> tuple[Tables, Score]:
     return tables, score
 
 
-_BUILDERS: dict[type, Callable[[Any], tuple[Tables, Score]]] = {
+_BUILDERS: dict[type, Callable[[Any], tuple[Tables, Score | None]]] = {
     DPPCA: _signs,
     SignCovariancePCA: _signs,
     AnalyzeGauss: _ball,

@@ -25,7 +25,7 @@ def run_audit(
     *,
     epsilon: float = 4.0,
     delta: float = 1e-6,
-    runs: int = 24_000,
+    runs: int | None = None,
     confidence: float = 0.9999,
     plot: Path | None = None,
     as_json: bool = False,

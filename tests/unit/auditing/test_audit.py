@@ -65,6 +65,26 @@ def test_other_claims_are_refuted_by_the_definition_alone(event):
     assert unfair.epsilon_lower_if_normal == 0.0
 
 
+def test_rare_guesses_count_where_noise_is_not_gaussian():
+    """Held back in nine of ten runs, right in all others: that refutes ε = 1 and hardly any μ."""
+    claim = Claim(events=(PureEvent(purpose="test", epsilon=1.0),), delta=1e-5)
+    first = np.where(np.arange(1000) < 100, 1.0, 0.0)
+    found = result(1.0, claim, scores=(first, -first))
+    assert (found.guesses, found.wrong) == (200, 0)
+    assert found.refuted
+    assert found.mu_lower < 0.1
+    assert "ventured 200 guesses and guessed the table in 100.0%" in str(found)
+
+
+def test_mixed_claim_is_tried_in_both_ways_for_twice_the_price():
+    mixed = Claim(events=(*GAUSSIAN.events, PureEvent(purpose="test", epsilon=0.2)), delta=1e-5)
+    assert mixed.is_mixed
+    assert not GAUSSIAN.is_mixed
+    assert result(1.0, mixed).mu_lower < result(1.0).mu_lower
+    assert not result(mixed.mu, mixed).refuted
+    assert result(1.4 * mixed.mu, mixed).refuted
+
+
 def test_confidence_costs():
     assert result(1.0, confidence=0.9).epsilon_lower > result(1.0).epsilon_lower
 
@@ -120,9 +140,15 @@ def test_each_run_is_on_one_table_by_a_coin_and_is_scored():
     found = audit(experiment, runs=200, confidence=0.99, progress=lambda *k: told.append(k))
     assert (len(found.scores[0]), len(found.scores[1])) == (seen.count("a"), seen.count("b"))
     assert 50 < seen.count("a") < 150
-    assert found.wrong == (0, 0)
+    assert (found.guesses, found.wrong) == (200, 0)
     assert found.refuted
     assert told[-1] == (200, 200)
+
+
+def test_experiment_says_how_many_runs_it_wants():
+    what = Experiment(name="shout", tables=(1, -1), run=float, score=float, claim=GAUSSIAN, runs=70)
+    assert audit(what).runs == 70
+    assert audit(what, runs=30).runs == 30
 
 
 def test_estimator_is_not_fitted_by_its_audit():

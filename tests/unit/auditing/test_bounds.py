@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 
 from gdppca.auditing.bounds import (
     claimed_curve,
-    epsilon_from_rates,
+    epsilon_from_guesses,
     epsilon_of_mu,
     mu_from_guesses,
     mu_if_normal,
@@ -27,7 +27,7 @@ def test_rate_is_where_so_few_hits_are_just_a_false_alarm(hits, runs):
 def test_all_hits_bound_nothing():
     assert rate_at_most(50, 50, ALARM) == 1.0
     assert mu_from_guesses(50, 50, ALARM) == 0.0
-    assert epsilon_from_rates((50, 50), (50, 50), 1e-6, ALARM) == 0.0
+    assert epsilon_from_guesses(50, 50, 50, 1e-6, ALARM) == 0.0
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
@@ -56,23 +56,37 @@ def test_normal_bound_of_too_few_or_equal_scores_is_zero():
 def test_bound_on_epsilon_misses_as_rarely_as_it_says():
     """Randomised response: both errors have probability 1/(1 + exp ε)."""
     epsilon = 1.0
-    wrong = np.random.default_rng(2).binomial(300, 1 / (1 + math.e), size=(4000, 2))
-    bounds = np.array([epsilon_from_rates(tuple(w), (300, 300), 0.0, ALARM) for w in wrong])
+    wrong = np.random.default_rng(2).binomial(600, 1 / (1 + math.e), size=4000)
+    bounds = np.array([epsilon_from_guesses(w, 600, 600, 0.0, ALARM) for w in wrong])
     assert np.mean(bounds > epsilon) < ALARM + 4 * math.sqrt(ALARM / 4000)
-    assert np.median(bounds) > 0.6
+    assert np.median(bounds) > 0.75
 
 
-def test_either_kind_of_guess_may_give_the_bound():
-    one, other = ((0, 200), (200, 0))
-    runs = (1000, 1000)
-    assert epsilon_from_rates(one, runs, 1e-6, ALARM) == epsilon_from_rates(
-        other, runs, 1e-6, ALARM
+def test_bound_on_epsilon_holds_where_guesses_are_held_back():
+    """A promise of (ε, δ) that is used up: with probability δ everything is told."""
+    epsilon, delta, runs, told = 1.0, 0.05, 600, 0.3
+    rng = np.random.default_rng(3)
+    clear = rng.binomial(runs, delta, size=4000)
+    made = rng.binomial(runs - clear, told)
+    wrong = rng.binomial(made, 1 / (1 + math.e))
+    bounds = np.array(
+        [
+            epsilon_from_guesses(w, g, runs, delta, ALARM)
+            for w, g in zip(wrong, clear + made, strict=True)
+        ]
     )
+    assert np.mean(bounds > epsilon) < ALARM
+    assert np.median(bounds) > 0.5
 
 
 def test_delta_excuses_as_much():
-    without = epsilon_from_rates((500, 0), (1000, 1000), 0.0, ALARM)
-    assert epsilon_from_rates((500, 0), (1000, 1000), 0.4, ALARM) < without
+    without = epsilon_from_guesses(100, 600, 1000, 0.0, ALARM)
+    assert 0 < epsilon_from_guesses(100, 600, 1000, 0.2, ALARM) < without
+    assert epsilon_from_guesses(0, 600, 1000, 0.6, ALARM) == 0.0
+
+
+def test_no_guess_bounds_nothing():
+    assert epsilon_from_guesses(0, 0, 1000, 1e-6, ALARM) == 0.0
 
 
 def test_epsilon_of_mu_inverts_the_calibration():

@@ -7,6 +7,7 @@ import pytest
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, ParameterError, SignCovariancePCA
 from gdppca.auditing import METHODS, Experiment, experiment_for
+from gdppca.auditing.draws import Overheard, _given_on
 from gdppca.auditing.worst_pairs import _exact, _reach
 from gdppca.signs import NAMES, Spherical, as_sign
 
@@ -41,6 +42,37 @@ def test_everything_has_two_neighbours_a_claim_and_a_score(name):
     assert claim.epsilon == pytest.approx(4.0, rel=1e-4) or claim.epsilon < 4.0
     for table in experiment.tables:
         assert math.isfinite(experiment.score(experiment.run(table)))
+
+
+OVERHEARD = {
+    "centre": (DPPCA(1, epsilon=4.0, location="private"), 0.85),
+    "scale": (DPPCA(1, epsilon=4.0, scale="private"), 0.9999),
+    "both": (DPPCA(1, epsilon=4.0, location="private", scale="private"), 0.7),
+    "winsorised mean": (SignCovariancePCA(1, epsilon=4.0), 0.9999),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of few rows
+@pytest.mark.parametrize(("estimator", "share"), OVERHEARD.values(), ids=list(OVERHEARD))
+def test_all_draws_together_move_by_the_whole_claim_and_no_more(estimator, share):
+    """Σ(Δ/σ)² over everything drawn is μ², whatever the path: no noise is needed to see that."""
+    experiment = experiment_for(estimator)
+    for table in experiment.tables:
+        heard = experiment.run(table)
+        assert isinstance(heard, Overheard)
+        moved = [_given_on(estimator.fit, one, heard.draws) for one in experiment.tables]
+        evidence = sum(
+            np.sum(((one[0] - other[0]) / one[1]) ** 2)
+            for draw, one, other in zip(heard.draws, *moved, strict=True)
+            if draw.name == "add_gaussian"
+        )
+        assert share * experiment.claim.mu**2 < evidence <= (1 + 1e-9) * experiment.claim.mu**2
+
+
+def test_centre_without_a_proof_is_not_overheard():
+    experiment = experiment_for(SignCovariancePCA(1, location="pmwm-published"))
+    assert not isinstance(experiment.run(experiment.tables[0]), Overheard)
+    assert experiment.claim.status == "none"
 
 
 def test_score_is_the_log_likelihood_ratio():

@@ -1,0 +1,319 @@
+"""Attacks on single steps: noise, quantiles, counts, scales, walks to a centre, descent.
+
+Each gets the whole budget here, on the tables that are worst for it. A pipeline shares a budget
+among such steps by exact composition, so a step that is right here is right there.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from gdppca.auditing.draws import Mechanism, Overheard, log_ratio, overheard
+from gdppca.auditing.experiment import Claim, Experiment, claim_of
+from gdppca.estimators import DPPCA, NSGGD, nsggd
+from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
+from gdppca.privacy import GaussianEvent, PureEvent
+from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.randomness import secure_rng
+from gdppca.releases import quantile, score_map
+from gdppca.releases.location import private_winsorized_mean
+from gdppca.releases.scale import private_scale
+from gdppca.releases.spatial_median import centre_budget, private_spatial_median
+from gdppca.releases.spectrum import private_variances
+
+_RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
+_RUNS_OF_QUANTILES = 8000
+_FRAME = ((-1.0, 1.0), (-1.0, 1.0))
+_LONG = 2**13 + 1  # entries
+_PAIRS, _TINY = 4, 1e-6
+
+
+# --- Noise ----------------------------------------------------------------------------------------
+
+
+def long_noise_experiment(epsilon: float, delta: float) -> Experiment:
+    """Gaussian noise on a vector that is too long for OpenDP, moved a little in every entry."""
+    multiplier = gaussian_multiplier(epsilon, delta)
+    step = np.full(_LONG, 1 / math.sqrt(_LONG))
+    sigma = calibrated_sigma(multiplier, 1.0, _LONG)
+    event = GaussianEvent(purpose="long vector", noise_multiplier=multiplier)
+    return Experiment(
+        name="noise of a long vector",
+        tables=(0.5 * step, -0.5 * step),
+        run=lambda values: add_gaussian(values, sigma, secure_rng()),
+        score=lambda noisy: float(step @ noisy),
+        claim=Claim(events=(event,), delta=delta),
+    )
+
+
+# --- Quantiles ------------------------------------------------------------------------------------
+
+
+def quantile_experiment(epsilon: float, delta: float, method: str = "grid") -> Experiment:
+    """Is the one answer given that the replaced value favours as much as a value can?
+
+    The attacker guesses only where it is: then the first table is e^ε times as likely.
+    """
+    worst = {"grid": _two_candidates, "unbounded": _few_rungs}[method]
+    tables, q, favoured = worst(max(20, math.ceil(80 / epsilon)))
+    return Experiment(
+        name=f"private quantile, {method}",
+        tables=tables,
+        run=lambda table: quantile.private_quantile(
+            table, q, epsilon, method=method, nonnegative=True
+        ),
+        score=lambda released: 1.0 if released == favoured else 0.0,
+        claim=Claim(events=(PureEvent(purpose="quantile", epsilon=epsilon),), delta=delta),
+        runs=_RUNS_OF_QUANTILES,
+    )
+
+
+Worst = tuple[tuple[np.ndarray, np.ndarray], float, float]
+
+
+def _two_candidates(n: int) -> Worst:
+    """Two candidates of the grid are good answers; the replaced value moves their scores apart.
+
+    On the second table the lower one is better by nearly 2, on the first they are about equal.
+    """
+    candidates = quantile._grid(nonnegative=True)[0]
+    k = int(np.searchsorted(candidates, 2.0**50))  # where the prior is flat
+    below, between, above = (
+        math.sqrt(candidates[i] * candidates[i + 1]) for i in (k - 1, k, k + 1)
+    )
+    half = n // 2
+    first = np.repeat([below, between, above], [half - 1, 2, half - 1])
+    second = np.repeat([below, between, above], [half, 2, half - 2])
+    return (first, second), (half + 0.1) / n, float(candidates[k + 1])
+
+
+def _few_rungs(n: int) -> Worst:
+    """A climb stops on the fourth rung of the ladder, if nothing lies below it.
+
+    The target is half a value. On the second table one value lies below the first rung, where the
+    climb stops then, unless the noise of target and count both say otherwise.
+    """
+    rungs = quantile._ladder()
+    early, late = 0.5 * (rungs[2] + rungs[3]), 0.5 * (rungs[3] + rungs[4])
+    first, second = np.full((2, n), late)
+    first[0], second[0] = early, 0.0
+    return (first, second), 0.5 / n, float(rungs[3])
+
+
+# --- Counts ---------------------------------------------------------------------------------------
+
+
+def counts_experiment(
+    epsilon: float,
+    delta: float,
+    *,
+    groups: bool = False,
+    kind: str = "dense",
+    noise: str = "laplace",
+) -> Experiment:
+    """Does a row sit in the lower left cell of a score map or in the upper right one?
+
+    Laplace noise has the largest ratio of probabilities where both noisy counts lean the same
+    way; else the attacker holds back. Gaussian noise is overheard before counts are rounded. Both
+    cells hold rows beside, so that a sparse map shows them. With groups the row changes its group
+    too.
+    """
+    origin = np.zeros((4, 2))
+    release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(origin).release_
+    corners = np.array([[0.5, 0.5], [-0.5, -0.5]]) @ release.components
+    beside = np.repeat(corners, 50, axis=0)
+    labels = ["a"] * 50 + ["b"] * 50
+    tables = tuple(
+        (np.vstack([corner, beside]), [own, *labels])
+        for corner, own in zip(corners, "ab", strict=True)
+    )
+
+    def run(table: Any) -> Any:
+        named = {"groups": table[1], "categories": ["a", "b"]} if groups else {}
+        return score_map(
+            table[0],
+            release,
+            bins=2,
+            frame=_FRAME,
+            epsilon=epsilon,
+            delta=delta,
+            kind=kind,
+            noise=noise,
+            **named,
+        )
+
+    def score(shown: Any) -> float:
+        own, other = shown.counts[0, 1, 1] - 50.5, shown.counts[-1, 0, 0] - 50.5
+        return float(np.sign(own) - np.sign(other))
+
+    name = ", ".join(["score map", kind, noise, *["groups"] * groups])
+    if noise == "gaussian":
+        return _overheard_experiment(name, (tables[0], tables[1]), run, epsilon, delta, draws=1)
+    return Experiment(
+        name=name,
+        tables=(tables[0], tables[1]),
+        run=run,
+        score=score,
+        claim=claim_of(run(tables[0]).guarantee, epsilon),
+    )
+
+
+# --- Centre, scales and variances -----------------------------------------------------------------
+
+
+def centre_experiment(epsilon: float, delta: float) -> Experiment:
+    """The whole walk to a private centre, with everything that it draws.
+
+    Rows on all sides make the walk short and always alike: counts by octave, a first look, two
+    near home and two to polish. The replaced row lies far out to the right, or near the centre and
+    to its left: that moves every draw by its whole sensitivity.
+    """
+    mu = 1 / gaussian_multiplier(epsilon, delta)
+    sides = np.tile([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], (math.ceil(100 / mu), 1))
+    first, second = sides.copy(), sides.copy()
+    first[0], second[0] = [1e9, 0.0], [-0.15, 0.0]
+
+    def spent(whole: float) -> float:
+        budget = centre_budget(len(sides), 2, whole)
+        return whole**2 * (budget.first + budget.far + 2 * budget.near + budget.polish)
+
+    whole = brentq(lambda log_mu: math.log(spent(math.exp(log_mu)) / mu**2), -7.0, 14.0)
+    return _overheard_experiment(
+        "private centre",
+        (first, second),
+        lambda table: private_spatial_median(table, math.exp(whole), secure_rng()),
+        epsilon,
+        delta,
+        draws=6,
+    )
+
+
+def octaves_experiment(epsilon: float, delta: float) -> Experiment:
+    """The counts by octave alone that a walk to a private centre begins with."""
+    mu = 1 / gaussian_multiplier(epsilon, delta)
+    first, second = np.ones((2, round(15.7 / mu), 1))  # so many that the counts take 2 % of μ²
+    first[0], second[0] = 1e9, 1e-9
+    whole = mu / math.sqrt(0.02)
+    share = centre_budget(len(first), 1, whole).first
+    return _overheard_experiment(
+        "private centre, octaves",
+        (first, second),
+        lambda table: private_spatial_median(table, whole, secure_rng(), longest_walk=share),
+        epsilon,
+        delta,
+        draws=1,
+    )
+
+
+def scale_experiment(epsilon: float, delta: float) -> Experiment:
+    """Private scales of two columns: the row differs from all others in one, or in the other."""
+    mu = 1 / gaussian_multiplier(epsilon, delta)
+    first, second = np.zeros((2, 8, 2))
+    first[0, 0] = second[0, 1] = 1e100
+    return _overheard_experiment(
+        "private scale",
+        (first, second),
+        lambda table: private_scale(table, mu, secure_rng()),
+        epsilon,
+        delta,
+        draws=4,
+    )
+
+
+def winsorized_mean_experiment(epsilon: float, delta: float) -> Experiment:
+    """A private winsorised mean: the row lies above all bounds or below."""
+    rho = 0.5 / gaussian_multiplier(epsilon, delta) ** 2
+    first, second = np.zeros((2, 8, 1))
+    first[0], second[0] = 1e30, -1e30
+    return _overheard_experiment(
+        "winsorised mean",
+        (first, second),
+        lambda table: private_winsorized_mean(table, rho, secure_rng()),
+        epsilon,
+        delta,
+        draws=17,
+    )
+
+
+def variances_experiment(epsilon: float, delta: float) -> Experiment:
+    """Private variances of two components: the row has huge scores on both, or none."""
+    first, second = np.zeros((2, 8, 2))
+    release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(second).release_
+    first[0] = 1e30 * release.components.sum(axis=0)
+    return _overheard_experiment(
+        "private variances",
+        (first, second),
+        lambda table: private_variances(table, release, epsilon, delta),
+        epsilon,
+        delta,
+        draws=11,
+    )
+
+
+def _overheard_experiment(
+    name: str,
+    tables: tuple[Any, Any],
+    mechanism: Mechanism,
+    epsilon: float,
+    delta: float,
+    *,
+    draws: int,
+) -> Experiment:
+    """All Gaussian draws count; the attacker holds back where there were not as many as usual."""
+    whole = GaussianEvent(purpose=name, noise_multiplier=gaussian_multiplier(epsilon, delta))
+
+    def score(heard: Overheard) -> float:
+        gaussian = [draw for draw in heard.draws if draw.name == "add_gaussian"]
+        return log_ratio(mechanism, tables, heard.draws) if len(gaussian) == draws else 0.0
+
+    return Experiment(
+        name=name,
+        tables=tables,
+        run=partial(overheard, mechanism),
+        score=score,
+        claim=Claim(events=(whole,), delta=delta),
+        runs=_RUNS_OF_DEAR,
+    )
+
+
+# --- Descent --------------------------------------------------------------------------------------
+
+
+def descent_experiment(epsilon: float, delta: float) -> Experiment:
+    """One step of noisy descent with all pairs, from a direction that the attacker knows.
+
+    One pair leans a little to this side of the direction or to that, so its gradient has length
+    one and turns round; the others have none. A tiny step shows the noisy gradient in the digits
+    of the new direction.
+    """
+    pca = NSGGD(
+        1,
+        epsilon=2 * epsilon,  # half of it is for the start
+        delta=2 * delta,
+        noise="accounted",
+        n_iterations=1,
+        batch_size=_PAIRS,
+        learning_rate=_TINY,
+    )
+    first, second = np.tile([1.0, 0.0], (2, _PAIRS, 1))
+    first[0, 1], second[0, 1] = _TINY, -_TINY
+    start = np.array([[1.0], [0.0]])
+
+    def run(pairs: np.ndarray) -> np.ndarray:
+        return nsggd._descended(pairs, start, pca._plan(2 * _PAIRS, 2), secure_rng())
+
+    # A replaced pair moves the sum of the gradients by two.
+    multiplier = pca._plan(2 * _PAIRS, 2).sigma * _PAIRS / 2
+    step = GaussianEvent(purpose="descent", noise_multiplier=multiplier)
+    return Experiment(
+        name="step of descent",
+        tables=(first, second),
+        run=run,
+        score=lambda direction: float(direction[1, 0]),
+        claim=Claim(events=(step,), delta=delta),
+    )
