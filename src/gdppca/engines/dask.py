@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import contextmanager, suppress
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 from operator import getitem
 from time import monotonic
@@ -36,11 +36,12 @@ from gdppca.kernels.parallel import THREADS_VARIABLE
 
 Key = tuple[str, int]  # of a task
 Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
+Source = Callable[[np.ndarray], Key]  # adds the task that splits some rows at these edges
 Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
 
 _LARGEST_GROUP = 2**24  # numbers that a task holds at once where partitions allow it: 128 MB
 _SMALLEST_GROUP = 2**20  # below, a task costs more than its work
-_GROUPS = 16  # to share out, for tables between these sizes
+_GROUPS = 12  # to share out, for tables between these sizes
 _FEW = 32  # sources and buckets that one exchange of rows connects, each with each
 _BRANCHES = 8  # sums that one task merges
 _PATIENCE = 60.0  # seconds that a cluster may be without any worker
@@ -81,21 +82,20 @@ class DaskEngine:
             return self._first_rows(size)
         plan = _Plan(self._table)
         bound = key_threshold(size, self.n_samples)
-        tasks = [plan.add(_below, pieces, bound) for pieces in self._keyed_groups(plan)]
+        tasks = [plan.add(_below, bound, self._keys, *group) for group in self._groups(plan)]
         return _in_order([piece for pieces in _computed(plan, tasks) for piece in pieces])
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
         """The sum over all rows; dealt out by their keys first where their order matters."""
         plan = _Plan(self._table)
-        read: list[Key] = []
         if recipe.ordered and self._keys is not None:
-            groups = self._keyed_groups(plan)
-            read = [plan.add(_fingerprint, group) for group in groups]
+            sources = [partial(plan.add, _split_group, self._keys, *g) for g in self._groups(plan)]
             count = max(1, -(-self.n_samples * self.n_features // self._entries))
-            buckets = _dealt_out(plan, groups, range(count), count)
+            buckets = _dealt_out(plan, sources, range(count), count)
             sums = [plan.add(_sum_in_order, recipe, pieces) for pieces in buckets]
         else:
-            sums = [plan.add(_sum, recipe, group) for group in self._groups(plan)]
+            sums = [plan.add(_sum_group, recipe, *group) for group in self._groups(plan)]
+        read = [plan.add(getitem, split, -1) for split in plan.tasks_of(_split_group)]
 
         def rows_done(done: int, tasks: int) -> None:
             progress(self.n_samples * done // tasks, self.n_samples)
@@ -126,18 +126,11 @@ class DaskEngine:
         ]
         return np.concatenate(_computed(plan, tasks))
 
-    def _groups(self, plan: _Plan) -> list[Key]:
-        """Tasks that give the rows of neighbouring partitions."""
+    def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, int]]:
+        """Neighbouring partitions, the number of the first, and of columns: what one task takes."""
         return [
-            plan.add(_matrices, [plan.parts[k] for k in group], self.n_features)
+            ([plan.parts[part] for part in group], group.start, self.n_features)
             for group in self._neighbours()
-        ]
-
-    def _keyed_groups(self, plan: _Plan) -> list[Key]:
-        """Tasks that give their keys, too."""
-        return [
-            plan.add(_keyed, group, neighbours.start, self._keys)
-            for group, neighbours in zip(self._groups(plan), self._neighbours(), strict=True)
         ]
 
     def _neighbours(self) -> list[range]:
@@ -215,6 +208,10 @@ class _Plan:
         self._tasks[key] = (_task, work, *arguments)
         return key
 
+    def tasks_of(self, work: Callable) -> list[Key]:
+        """The tasks that do this work."""
+        return [key for key, (_, other, *_) in self._tasks.items() if other is work]
+
     def graph(self) -> Any:
         """All tasks, for Dask."""
         from dask.highlevelgraph import HighLevelGraph
@@ -264,23 +261,24 @@ def _matrix(part: Any, n_features: int) -> np.ndarray:
     return matrix
 
 
-def _matrices(parts: list[Any], n_features: int) -> list[np.ndarray]:
-    return [_matrix(part, n_features) for part in parts]
-
-
 def _first(part: Any, n_features: int, most: int) -> np.ndarray:
     return _matrix(part, n_features)[:most]
 
 
-def _keyed(matrices: list[np.ndarray], first: int, keys: OrderKeys) -> list[Keyed]:
+def _keyed(keys: OrderKeys, parts: list[Any], first: int, n_features: int) -> Iterator[Keyed]:
     """The rows of neighbouring partitions and their keys, which follow from their places."""
-    return [(rows, keys.range(len(rows), part)) for part, rows in enumerate(matrices, start=first)]
+    for number, part in enumerate(parts, start=first):
+        rows = _matrix(part, n_features)
+        yield rows, keys.range(len(rows), number)
 
 
-def _below(pieces: list[Keyed], bound: int) -> list[Keyed]:
-    """The rows whose keys do not lie above the bound."""
-    chosen = [keys <= np.uint64(bound) for _, keys in pieces]
-    return [(rows[few], keys[few]) for (rows, keys), few in zip(pieces, chosen, strict=True)]
+def _below(bound: int, keys: OrderKeys, *group: Any) -> list[Keyed]:
+    """The rows of a group whose keys do not lie above the bound."""
+    return [
+        (rows[chosen], found[chosen])
+        for rows, found in _keyed(keys, *group)
+        for chosen in [found <= np.uint64(bound)]
+    ]
 
 
 def _in_order(pieces: list[Keyed]) -> np.ndarray:
@@ -310,14 +308,15 @@ def _row_hashes(rows: np.ndarray) -> int:
     return int(hashes.sum())
 
 
-def _sum(recipe: Recipe, matrices: list[np.ndarray]) -> Summed:
+def _sum_group(recipe: Recipe, parts: list[Any], first: int, n_features: int) -> Summed:
+    matrices = (_matrix(part, n_features) for part in parts)
     with _one_thread():
         return reduce(recipe.add, matrices, recipe.empty()), 0
 
 
 def _sum_in_order(recipe: Recipe, pieces: list[Keyed]) -> Summed:
-    sums, _ = _sum(recipe, [_in_order(pieces)])
-    return sums, _fingerprint(pieces)
+    with _one_thread():
+        return recipe.of(_in_order(pieces)), _fingerprint(pieces)
 
 
 def _merge(recipe: Recipe, parts: list[Summed]) -> Summed:
@@ -369,8 +368,10 @@ def _tree(plan: _Plan, recipe: Recipe, sums: list[Key]) -> Key:
     return sums[0]
 
 
-def _dealt_out(plan: _Plan, sources: list, buckets: range, n_buckets: int) -> list[list[Key]]:
-    """The pieces of each bucket; a bucket is a range of keys, a source a list of pieces.
+def _dealt_out(
+    plan: _Plan, sources: Sequence[Source], buckets: range, n_buckets: int
+) -> list[list[Key]]:
+    """The pieces of each bucket; a bucket is a range of keys.
 
     Each source with each bucket would be a million pieces for a thousand sources: where there are
     many, batches of sources go to coarse buckets first, and those are dealt out in turn.
@@ -381,19 +382,29 @@ def _dealt_out(plan: _Plan, sources: list, buckets: range, n_buckets: int) -> li
     coarse = [buckets[start : start + width] for start in range(0, len(buckets), width)]
     batches = [sources[start : start + _FEW] for start in range(0, len(sources), _FEW)]
     exchanged = [_exchanged(plan, batch, coarse, n_buckets) for batch in batches]
-    return [
-        pieces
-        for bucket, gathered in zip(coarse, zip(*exchanged, strict=True), strict=True)
-        for pieces in _dealt_out(plan, list(gathered), bucket, n_buckets)
-    ]
+    dealt = []
+    for bucket, gathered in zip(coarse, zip(*exchanged, strict=True), strict=True):
+        finer: list[Source] = [partial(plan.add, _split, pieces) for pieces in gathered]
+        dealt += _dealt_out(plan, finer, bucket, n_buckets)
+    return dealt
 
 
-def _exchanged(plan: _Plan, sources: list, buckets: list[range], n_buckets: int) -> list[list[Key]]:
+def _exchanged(
+    plan: _Plan, sources: Sequence[Source], buckets: list[range], n_buckets: int
+) -> list[list[Key]]:
     """Split each source; the pieces of each bucket, in the order of the sources."""
     starts = [(bucket.start * 2**64) // n_buckets for bucket in buckets]
     edges = np.array(starts[1:], dtype=np.uint64)
-    splits = [plan.add(_split, source, edges) for source in sources]
+    splits = [source(edges) for source in sources]
     return [[plan.add(getitem, split, k) for split in splits] for k in range(len(buckets))]
+
+
+def _split_group(
+    keys: OrderKeys, parts: list[Any], first: int, n_features: int, edges: np.ndarray
+) -> list[Any]:
+    """The pieces of a group and, at the end, its fingerprint."""
+    pieces = list(_keyed(keys, parts, first, n_features))
+    return [*_split(pieces, edges), _fingerprint(pieces)]
 
 
 def _split(pieces: list[Keyed], edges: np.ndarray) -> list[Keyed]:

@@ -28,6 +28,7 @@ _MISSING = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
 ]
+_UNKNOWN = "UNKNOWN"
 _WHOLE_FILE = -1  # rows that types are guessed from
 
 
@@ -114,9 +115,11 @@ class Files(_Viewed):
     def open(self, connection: Any, folder: Path) -> None:
         """Compare the columns of the files, and look at them as one table."""
         self._connection = connection
-        first = self._columns_of(self._paths[0])
-        for path in self._paths[1:]:
-            self._require_same(first, path)
+        columns = {path: self._columns_of(path) for path in self._paths}
+        first = columns[self._paths[0]]
+        for path, others in columns.items():
+            self._require_same_names(first, path, others)
+        types = _common_types(columns)
         if self._kind == "csv" and any(map(looks_like_a_cell, first)):
             raise DataError(
                 f"'{self._paths[0]}' seems to have no header, or other separators than commas: a "
@@ -124,7 +127,7 @@ class Files(_Viewed):
                 "letter, since names are published."
             )
         self._reading = None
-        self._view(self._relation(self._paths, first))
+        self._view(self._relation(self._paths, types))
 
     def _columns_of(self, path: Path, guessed_from: int = 20_480) -> dict[str, str]:
         self._reading = path
@@ -132,24 +135,22 @@ class Files(_Viewed):
             raise self.explained()
         relation = self._relation([path], guessed_from=guessed_from)
         types = list(map(str, relation.types))
-        if self._kind == "csv":  # whole numbers in one file may be fractions in the next
+        if self._kind == "csv":
+            if not relation.limit(1).fetchall():
+                types = [_UNKNOWN] * len(types)
+            # Whole numbers in one file may be fractions in the next.
             types = ["DOUBLE" if _is_whole(kind) else kind for kind in types]
         return dict(zip(relation.columns, types, strict=True))
 
-    def _require_same(self, first: dict[str, str], path: Path) -> None:
-        other = self._columns_of(path)
-        lacking = [name for name in first if name not in other]
-        added = [name for name in other if name not in first]
+    def _require_same_names(
+        self, first: dict[str, str], path: Path, others: dict[str, str]
+    ) -> None:
+        lacking = [name for name in first if name not in others]
+        added = [name for name in others if name not in first]
         if lacking or added:
             [name, *_] = lacking or added
             with_it, without = (self._paths[0], path) if lacking else (path, self._paths[0])
             raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
-        for name, kind in other.items():
-            if kind != first[name]:
-                raise DataError(
-                    f"Column '{name}' is {first[name]} in '{self._paths[0]}' and {kind} in "
-                    f"'{path}'. Save the files with the same types."
-                )
 
     def _relation(
         self, paths: list[Path], types: dict[str, str] | None = None, guessed_from: int = 20_480
@@ -188,7 +189,11 @@ class Files(_Viewed):
                     types = self._columns_of(path, _WHOLE_FILE)
                 except Exception:  # whatever it is, it may quote a cell
                     types = {}
-                text = [name for name, kind in types.items() if kind != self._types.get(name)]
+                text = [
+                    name
+                    for name, kind in types.items()
+                    if kind not in (self._types.get(name), _UNKNOWN)
+                ]
                 if text or not types:
                     self._reading = path
                     break
@@ -202,6 +207,22 @@ class Files(_Viewed):
             f"{where} cannot be read as {self._kind}: it is damaged, empty or has rows of "
             "different lengths."
         )
+
+
+def _common_types(columns: dict[Path, dict[str, str]]) -> dict[str, str]:
+    """The type that a column has in every file; a CSV file without rows says nothing of it."""
+    known: dict[str, tuple[str, Path]] = {}
+    for path, types in columns.items():
+        for name, kind in types.items():
+            before, where = known.setdefault(name, (kind, path))
+            if before == _UNKNOWN:
+                known[name] = (kind, path)
+            elif kind not in (before, _UNKNOWN):
+                raise DataError(
+                    f"Column '{name}' is {before} in '{where}' and {kind} in '{path}'. Save the "
+                    "files with the same types."
+                )
+    return {name: "DOUBLE" if kind == _UNKNOWN else kind for name, (kind, _) in known.items()}
 
 
 def _is_whole(kind: str) -> bool:

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -102,16 +103,15 @@ def test_exchanges_in_several_steps_give_what_one_gives(X, monkeypatch):
 @pytest.mark.parametrize("count", [1, 16, 100, 1000])
 def test_pieces_do_not_explode_with_the_partitions(count):
     plan = engines_dask._Plan(array(np.zeros((2, 2))))
-    buckets = engines_dask._dealt_out(
-        plan, [("source", k) for k in range(count)], range(count), count
-    )
+    sources = [partial(plan.add, engines_dask._split, []) for _ in range(count)]
+    buckets = engines_dask._dealt_out(plan, sources, range(count), count)
     assert len(buckets) == count
     assert len(plan._tasks) <= 2 * 33 * count + 100
 
 
 def test_many_small_partitions_are_gathered(X):
     with DaskEngine(array(X, rows=2), KEYS) as engine:
-        assert len(engine._neighbours()) <= 16
+        assert len(engine._neighbours()) <= 13
         assert sum(map(len, engine._neighbours())) == 2000
 
 
@@ -222,11 +222,12 @@ def test_rows_in_another_order_when_they_are_read_again_are_noticed(X, monkeypat
     """As after the loss of a worker: some buckets hold pieces of another reading than others."""
     exchanged = engines_dask._exchanged
 
-    def turned(pieces):
-        return [(np.ascontiguousarray(rows[::-1]), keys) for rows, keys in pieces]
+    def split_turned(keys, parts, first, n_features, edges):
+        turned = [part[::-1] for part in parts]
+        return engines_dask._split_group(keys, turned, first, n_features, edges)
 
     def half_read_again(plan, sources, buckets, n_buckets):
-        again = [plan.add(turned, source) for source in sources]
+        again = [partial(plan.add, split_turned, *source.args[1:]) for source in sources]
         first = exchanged(plan, sources, buckets, n_buckets)
         second = exchanged(plan, again, buckets, n_buckets)
         return first[: len(first) // 2] + second[len(first) // 2 :]
