@@ -252,7 +252,10 @@ def audit(
     method: Annotated[str, typer.Option(help="What to audit, or 'list'.")] = "dppca",
     epsilon: Annotated[float, typer.Option(help="Privacy ε that is claimed.")] = 4.0,
     delta: Annotated[float, typer.Option(help="Privacy δ that is claimed.")] = 1e-6,
-    runs: Annotated[int, typer.Option(help="Real runs of the pipeline, in all.")] = 24_000,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Real runs of the pipeline; as many as the method wants if left out."),
+    ] = None,
     confidence: Annotated[float, typer.Option(help="Of the lower bound.")] = 0.9999,
     plot: Annotated[
         Path | None, typer.Option(help="Draw what was found: a .png, .svg or .pdf file.")

@@ -16,6 +16,8 @@ The seeded form is numpy's continuous Gaussian, for simulations.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -67,14 +69,18 @@ def add_gaussian(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
 
 
 def _drawn_by_opendp(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
+    return np.asarray(_opendp_gaussian(len(values), sigma)(values.tolist()), dtype=float)
+
+
+@lru_cache(maxsize=16)  # making one takes as long as drawing a few numbers
+def _opendp_gaussian(length: int, sigma: float) -> Any:
+    """OpenDP's mechanism for vectors of that length; a function that keeps nothing of a call."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(values))
-    mechanism = dp.m.make_gaussian(
-        domain, dp.l2_distance(T=float), scale=sigma, k=lattice_exponent(sigma)
-    )
-    return np.asarray(mechanism(values.tolist()), dtype=float)
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=length)
+    metric = dp.l2_distance(T=float)
+    return dp.m.make_gaussian(domain, metric, scale=sigma, k=lattice_exponent(sigma))
 
 
 def _drawn_here(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
