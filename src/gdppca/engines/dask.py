@@ -321,6 +321,8 @@ def _sum_in_order(recipe: Recipe, pieces: list[Keyed]) -> Summed:
 
 def _merge(recipe: Recipe, parts: list[Summed]) -> Summed:
     sums, fingerprints = zip(*parts, strict=True)
+    for each in sums:
+        each.sign = recipe.sign  # a user's own sign does not equal itself after a journey
     with _one_thread():
         return merged(recipe, sums), sum(fingerprints) % 2**64
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import threadpoolctl
 
-from gdppca import DPPCA, DataError, Ledger
+from gdppca import DPPCA, DataError, Ledger, kendall_tau
 from gdppca._errors import ColumnTypeError, EngineError
 from gdppca.engines import dask as engines_dask
 from gdppca.engines.base import OrderKeys, Recipe
@@ -25,6 +25,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
+cloudpickle = pytest.importorskip("cloudpickle")
 
 KEYS = OrderKeys(b"a secret of thirty-two bytes ...")
 SECRET = "HIV+"
@@ -419,3 +420,21 @@ def test_a_cluster_that_is_gone_is_an_error_and_spends_nothing(end, monkeypatch,
             pca.fit(data)
     assert not hasattr(pca, "release_")
     assert len(Ledger(address).history("patients")) == 1
+
+
+class Half:
+    """A user's own sign: half a unit vector."""
+
+    sup_norm = 0.5
+
+    def radial(self, s):
+        return np.full_like(s, 0.5)
+
+
+def test_sums_of_a_users_own_sign_merge_after_a_journey(X):
+    recipe = Recipe(as_sign(Half()), D, 16)
+    parts = [(recipe.of(rows), 0) for rows in (X[:320], X[320:])]
+    travelled = [cloudpickle.loads(cloudpickle.dumps(part)) for part in parts]
+    assert travelled[0][0].sign != recipe.sign
+    total, _ = engines_dask._merge(recipe, travelled)
+    np.testing.assert_allclose(total.mean(), kendall_tau(X, Half(), pairs=16), atol=1e-14)
