@@ -47,7 +47,7 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         fit = _fit_in_parts if _comes_in_parts(wish) else _fit_at_once
         release = fit(pca, wish, progress)
     release = replace(release, plan=planned)
-    _save(release, wish.output)
+    release.save(wish.output)
     if wish.plot is not None:
         drawn(release, wish.plot)
     if wish.report is not None:
@@ -56,18 +56,6 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
     else:
         _tell(release, wish)
-
-
-def _save(release: Release, path: Path) -> None:
-    """Save what is paid for; where that fails, print it, for it cannot be made again for free."""
-    try:
-        release.save(path)
-    except OSError as error:
-        typer.echo(json.dumps(release.to_dict()))
-        error.add_note(
-            "The release was printed instead. Keep that output: it is what was paid for."
-        )
-        raise
 
 
 def _comes_in_parts(wish: Wish) -> bool:

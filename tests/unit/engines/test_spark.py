@@ -387,14 +387,6 @@ def vandal(server, tmp_path):
     assert done.exists()
 
 
-def in_another_order(batches):
-    from pyspark import TaskContext
-
-    order = np.random.default_rng(TaskContext.get().taskAttemptId())
-    for batch in batches:
-        yield batch.take(pa.array(order.permutation(len(batch))))
-
-
 def test_rows_that_spark_loses_and_shuffles_again_count_once(server, X, vandal, monkeypatch):
     monkeypatch.setattr(spark, "bucket_count", lambda n_samples, n_features: 4)
     with SparkEngine(local.table(server.classic, local.named(X), LENGTHS), KEYS) as engine:
@@ -410,6 +402,14 @@ def test_rows_that_are_shuffled_again_in_another_order_are_refused(
     server, X, vandal, monkeypatch, watched
 ):
     """Later Sparks watch over that themselves; where they do not, the marks do."""
+
+    def in_another_order(batches):  # in here, it is sent by value: workers do not find this file
+        from pyspark import TaskContext
+
+        order = np.random.default_rng(TaskContext.get().taskAttemptId())
+        for batch in batches:
+            yield batch.take(pa.array(order.permutation(len(batch))))
+
     monkeypatch.setattr(spark, "bucket_count", lambda n_samples, n_features: 4)
     watch = "spark.sql.shuffle.orderIndependentChecksum"
     for setting in (f"{watch}.enabled", f"{watch}.enableFullRetryOnMismatch"):
