@@ -163,7 +163,7 @@ def figure_of_time(measured: dict) -> Any:
         label = f"{name}: rows to the {slope:.2f}"
         by_rows.loglog(sizes, seconds, "o-", color=colour, label=label)
         sizes, seconds = along(measured, "d", name, n=20_000)
-        slope = exponent(sizes[3:], seconds[3:])
+        slope = exponent(sizes[-3:], seconds[-3:])
         label = f"{name}: columns to the {slope:.2f}"
         by_columns.loglog(sizes, seconds, "o-", color=colour, label=label)
     by_rows.set(xlabel="rows, 20 columns", ylabel="seconds")
