@@ -18,6 +18,7 @@ from gdppca._errors import DataError
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.mechanisms.selection import integer_laplace, noisy_argmax
 from gdppca.randomness import Rng, rng_for
+from gdppca.signs.base import legal_radius
 
 METHODS = ("grid", "unbounded")
 
@@ -125,7 +126,7 @@ def private_radius(
     with np.errstate(over="ignore"):
         lengths = np.minimum(directions(differences)[1] * factor, LARGEST)
     radius = grid_quantile(lengths, q, epsilon, rng, nonnegative=True)
-    return float(np.clip(radius, 1e-100, 1e100))
+    return legal_radius(radius)
 
 
 @cache

@@ -12,14 +12,21 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import directions
 
+_SMALLEST, _LARGEST = 1e-100, 1e100  # their squares and inverse squares are still floats
+
 
 def cut_off(**parameter: Any) -> float:
-    """Check a radius or bound: a number whose square and inverse square are still floats."""
+    """Check a radius or bound."""
     [(name, _)] = parameter.items()
     value = _validate.finite_positive(**parameter)
-    if not 1e-100 <= value <= 1e100:
+    if not _SMALLEST <= value <= _LARGEST:
         raise ParameterError(f"`{name}` must lie between 1e-100 and 1e100; rescale the columns.")
     return value
+
+
+def legal_radius(value: float) -> float:
+    """Nearest radius that every sign takes, those with a second cut-off at half or twice it too."""
+    return min(max(value, 2 * _SMALLEST), _LARGEST / 2)
 
 
 @dataclass(frozen=True)

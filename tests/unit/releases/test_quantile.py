@@ -11,7 +11,7 @@ from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.randomness import seeded_rng
 from gdppca.releases import private_quantile
 from gdppca.releases.quantile import _grid, _ladder, private_radius
-from gdppca.signs import TYPICAL_QUANTILE
+from gdppca.signs import TYPICAL_QUANTILE, as_sign
 
 
 @pytest.mark.parametrize("method", ["grid", "unbounded"])
@@ -84,9 +84,12 @@ def test_radius_is_a_quantile_of_the_lengths(rng):
 @pytest.mark.parametrize(
     "X", [np.full((40, 3), 1.7e308), np.zeros((40, 3)), np.full((40, 3), 5e-324)]
 )
-def test_radius_of_extreme_tables_is_a_legal_cut_off(X):
+def test_radius_of_extreme_tables_suits_every_sign(X):
     X = X * np.sign(np.random.default_rng(0).normal(size=X.shape))
-    assert 1e-100 <= private_radius(X, None, 0.5, 1.0, seeded_rng(0)) <= 1e100
+    radius = private_radius(X, None, 0.5, 1.0, seeded_rng(0))
+    assert 1e-100 <= radius <= 1e100
+    for sign in TYPICAL_QUANTILE:
+        assert as_sign(sign, radius).name == sign
 
 
 @pytest.mark.parametrize("sign", TYPICAL_QUANTILE)
