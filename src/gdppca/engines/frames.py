@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from gdppca._errors import ColumnTypeError, DataError
+from gdppca.kernels.sums import all_finite
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,8 @@ def _from_array(X: Any) -> Matrix:
 
 
 def _require_finite(matrix: Matrix) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(matrix.values.sum()):
-            return
+    if all_finite(matrix.values):
+        return
     columns = [
         k for k in range(matrix.values.shape[1]) if not np.isfinite(matrix.values[:, k]).all()
     ]

@@ -16,7 +16,7 @@ from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
 from gdppca.estimators._parameters import settings_of, warn_of_weakness
 from gdppca.estimators._settings import Settings, Stream, Supply
 from gdppca.estimators.whole import whole_release
-from gdppca.kernels import Blocks, Progress, kendall_tau, sign_covariance, silent
+from gdppca.kernels import Progress, pair_scatter, sign_covariance, silent
 from gdppca.privacy import Event
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
@@ -535,7 +535,5 @@ def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) 
     """The exact scatter matrix, not private; rows in secret random order where order matters."""
     if settings.center is not None:
         return sign_covariance(X, settings.center, settings.sign, progress=progress)
-    scheme = settings.scheme
-    pairs = scheme.size if isinstance(scheme, Blocks) else scheme.name
-    order = rng.permutation(len(X)) if scheme.ordered else None
-    return kendall_tau(X, settings.sign, pairs, order=order, progress=progress)
+    order = rng.permutation(len(X)) if settings.scheme.ordered else None
+    return pair_scatter(X, settings.sign, settings.scheme, order, progress)

@@ -2,7 +2,7 @@
 
 from gdppca.kernels.guard import direct_rounding_error
 from gdppca.kernels.one_sample import SignSum, sign_covariance
-from gdppca.kernels.pair_sum import PairSum, kendall_tau, pair_rounding_error
+from gdppca.kernels.pair_sum import PairSum, kendall_tau, pair_rounding_error, pair_scatter
 from gdppca.kernels.parallel import Progress, silent
 from gdppca.kernels.schemes import AllPairs, Blocks, Halves, OneSample, Scheme, as_scheme
 
@@ -19,6 +19,7 @@ __all__ = [
     "direct_rounding_error",
     "kendall_tau",
     "pair_rounding_error",
+    "pair_scatter",
     "sign_covariance",
     "silent",
 ]

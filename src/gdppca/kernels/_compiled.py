@@ -23,6 +23,7 @@ from numba.extending import intrinsic, models, register_model
 LANES = 8  # numbers in a vector
 BLOCK_PADDING = 2 * LANES  # blocks are padded with rows of zeros to a multiple of it
 LINES_PADDING = 4  # centred tables are padded with lines of zeros to a multiple of it
+_SIZE = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a float but for its sign
 _PANEL = 128  # columns per sweep: four rows and eight rows of them stay in the first-level cache
 _LINE = ir.VectorType(ir.DoubleType(), LANES)
 
@@ -130,6 +131,26 @@ def _fma(typing_context, a, b, c):
     return signature, codegen
 
 
+@intrinsic
+def _bits(typing_context, number):
+    """The bits of a float as a whole number."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def _number(typing_context, bits):
+    """The float with these bits."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
 _compiled = nb.njit(nogil=True, cache=True, fastmath=False, error_model="numpy")
 
 
@@ -142,7 +163,7 @@ def largest_bits(bits):
     largest = np.int64(0)
     for i in range(bits.shape[0]):
         for k in range(bits.shape[1]):
-            largest = max(largest, bits[i, k] & np.int64(0x7FFFFFFFFFFFFFFF))
+            largest = max(largest, bits[i, k] & _SIZE)
     return largest
 
 
@@ -180,30 +201,36 @@ def prepare(rows, shift, centre, smallest, size, padded, slots, scaled, centred,
 def pair_squares(firsts, seconds, lower, squares):
     """Squared distances between the rows of `firsts` (d, p) and `seconds` (d, q), as (p, q).
 
-    With `lower` (both are the same rows) only entries i < j are promised. Four rows meet eight at
+    With `lower` (both are the same rows) only entries i < j are promised. Eight rows meet eight at
     once, to read less memory per operation; the sum of a pair runs over its columns one after
     the other.
     """
     d, p = firsts.shape
     for start in range(0, d, _PANEL):
         for j in range(0, seconds.shape[1], LANES):
-            for i in range(0, min(p, j + LANES) if lower else p, 4):
-                s0 = s1 = s2 = s3 = _spread(0.0)
+            for i in range(0, min(p, j + LANES) if lower else p, 8):
+                s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = _spread(0.0)
                 if start > 0:
                     s0, s1 = _load(squares, i, j), _load(squares, i + 1, j)
                     s2, s3 = _load(squares, i + 2, j), _load(squares, i + 3, j)
+                    s4, s5 = _load(squares, i + 4, j), _load(squares, i + 5, j)
+                    s6, s7 = _load(squares, i + 6, j), _load(squares, i + 7, j)
                 for k in range(start, min(d, start + _PANEL)):
                     others = _load(seconds, k, j)
-                    t0 = _minus(_spread(firsts[k, i]), others)
-                    t1 = _minus(_spread(firsts[k, i + 1]), others)
-                    t2 = _minus(_spread(firsts[k, i + 2]), others)
-                    t3 = _minus(_spread(firsts[k, i + 3]), others)
+                    t0 = _minus(others, _spread(firsts[k, i]))
+                    t1 = _minus(others, _spread(firsts[k, i + 1]))
+                    t2 = _minus(others, _spread(firsts[k, i + 2]))
+                    t3 = _minus(others, _spread(firsts[k, i + 3]))
+                    t4 = _minus(others, _spread(firsts[k, i + 4]))
+                    t5 = _minus(others, _spread(firsts[k, i + 5]))
+                    t6 = _minus(others, _spread(firsts[k, i + 6]))
+                    t7 = _minus(others, _spread(firsts[k, i + 7]))
                     s0, s1 = _fmas(t0, t0, s0), _fmas(t1, t1, s1)
                     s2, s3 = _fmas(t2, t2, s2), _fmas(t3, t3, s3)
-                _store(squares, i, j, s0)
-                _store(squares, i + 1, j, s1)
-                _store(squares, i + 2, j, s2)
-                _store(squares, i + 3, j, s3)
+                    s4, s5 = _fmas(t4, t4, s4), _fmas(t5, t5, s5)
+                    s6, s7 = _fmas(t6, t6, s6), _fmas(t7, t7, s7)
+                _store4(squares, i, j, s0, s1, s2, s3)
+                _store4(squares, i + 4, j, s4, s5, s6, s7)
 
 
 @_compiled
@@ -256,63 +283,117 @@ def add_degrees(weights, first_degrees, second_degrees):
 def _laplacian_lines(weights, centred, products):
     """Fill deg_j u_j - Σ_i w_ij u_i for the rows of a block, all weights of which are given.
 
-    Four columns meet sixteen rows at once.
+    Four columns meet 32 rows at once, or sixteen at the end.
     """
-    zero, one = _spread(0.0), _spread(1.0)
-    for j in range(0, centred.shape[1], BLOCK_PADDING):
-        near, far = zero, zero  # degrees
-        for i in range(centred.shape[1]):
-            near = _fmas(one, _load(weights, i, j), near)
-            far = _fmas(one, _load(weights, i, j + LANES), far)
-        for k in range(0, centred.shape[0], LINES_PADDING):
-            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
-            for i in range(centred.shape[1]):
-                v, w = _load(weights, i, j), _load(weights, i, j + LANES)
-                u0, u1 = _spread(centred[k, i]), _spread(centred[k + 1, i])
-                u2, u3 = _spread(centred[k + 2, i]), _spread(centred[k + 3, i])
-                a0, a1, a2 = _fmas(v, u0, a0), _fmas(v, u1, a1), _fmas(v, u2, a2)
-                b0, b1, b2 = _fmas(w, u0, b0), _fmas(w, u1, b1), _fmas(w, u2, b2)
-                a3, b3 = _fmas(v, u3, a3), _fmas(w, u3, b3)
-            _store_line(near, a0, centred, k, j, products)
-            _store_line(near, a1, centred, k + 1, j, products)
-            _store_line(near, a2, centred, k + 2, j, products)
-            _store_line(near, a3, centred, k + 3, j, products)
-            _store_line(far, b0, centred, k, j + LANES, products)
-            _store_line(far, b1, centred, k + 1, j + LANES, products)
-            _store_line(far, b2, centred, k + 2, j + LANES, products)
-            _store_line(far, b3, centred, k + 3, j + LANES, products)
+    width = centred.shape[1]
+    whole = width - width % (4 * LANES)
+    for j in range(0, whole, 4 * LANES):
+        _wide_lines(weights, centred, j, products)
+    for j in range(whole, width, BLOCK_PADDING):
+        _narrow_lines(weights, centred, j, products)
 
 
 @_compiled
-def _store_line(degrees, total, centred, k, j, products):
-    own = _fmas(degrees, _load(centred, k, j), _spread(0.0))
-    _store(products, k, j, _minus(own, total))
+def _wide_lines(weights, centred, j, products):
+    zero = _spread(0.0)
+    e, f = _degrees(weights, j), _degrees(weights, j + LANES)
+    g, h = _degrees(weights, j + 2 * LANES), _degrees(weights, j + 3 * LANES)
+    for k in range(0, centred.shape[0], LINES_PADDING):
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+        c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = zero
+        for i in range(centred.shape[1]):
+            u0, u1 = _spread(centred[k, i]), _spread(centred[k + 1, i])
+            u2, u3 = _spread(centred[k + 2, i]), _spread(centred[k + 3, i])
+            v, w = _load(weights, i, j), _load(weights, i, j + LANES)
+            a0, a1, a2, a3 = _fmas4(v, u0, u1, u2, u3, a0, a1, a2, a3)
+            b0, b1, b2, b3 = _fmas4(w, u0, u1, u2, u3, b0, b1, b2, b3)
+            v, w = _load(weights, i, j + 2 * LANES), _load(weights, i, j + 3 * LANES)
+            c0, c1, c2, c3 = _fmas4(v, u0, u1, u2, u3, c0, c1, c2, c3)
+            d0, d1, d2, d3 = _fmas4(w, u0, u1, u2, u3, d0, d1, d2, d3)
+        _store_lines(e, a0, a1, a2, a3, centred, k, j, products)
+        _store_lines(f, b0, b1, b2, b3, centred, k, j + LANES, products)
+        _store_lines(g, c0, c1, c2, c3, centred, k, j + 2 * LANES, products)
+        _store_lines(h, d0, d1, d2, d3, centred, k, j + 3 * LANES, products)
+
+
+@_compiled
+def _narrow_lines(weights, centred, j, products):
+    zero = _spread(0.0)
+    e, f = _degrees(weights, j), _degrees(weights, j + LANES)
+    for k in range(0, centred.shape[0], LINES_PADDING):
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+        for i in range(centred.shape[1]):
+            u0, u1 = _spread(centred[k, i]), _spread(centred[k + 1, i])
+            u2, u3 = _spread(centred[k + 2, i]), _spread(centred[k + 3, i])
+            v, w = _load(weights, i, j), _load(weights, i, j + LANES)
+            a0, a1, a2, a3 = _fmas4(v, u0, u1, u2, u3, a0, a1, a2, a3)
+            b0, b1, b2, b3 = _fmas4(w, u0, u1, u2, u3, b0, b1, b2, b3)
+        _store_lines(e, a0, a1, a2, a3, centred, k, j, products)
+        _store_lines(f, b0, b1, b2, b3, centred, k, j + LANES, products)
+
+
+@_compiled
+def _degrees(weights, j):
+    degrees = _spread(0.0)
+    for i in range(weights.shape[0]):
+        degrees = _fmas(_spread(1.0), _load(weights, i, j), degrees)
+    return degrees
+
+
+@_compiled
+def _store_lines(degrees, s0, s1, s2, s3, centred, k, j, products):
+    zero = _spread(0.0)
+    _store(products, k, j, _minus(_fmas(degrees, _load(centred, k, j), zero), s0))
+    _store(products, k + 1, j, _minus(_fmas(degrees, _load(centred, k + 1, j), zero), s1))
+    _store(products, k + 2, j, _minus(_fmas(degrees, _load(centred, k + 2, j), zero), s2))
+    _store(products, k + 3, j, _minus(_fmas(degrees, _load(centred, k + 3, j), zero), s3))
+
+
+@_compiled
+def _fmas4(p, u0, u1, u2, u3, s0, s1, s2, s3):
+    return _fmas(p, u0, s0), _fmas(p, u1, s1), _fmas(p, u2, s2), _fmas(p, u3, s3)
+
+
+@_compiled
+def _store4(table, k, j, s0, s1, s2, s3):
+    _store(table, k, j, s0)
+    _store(table, k + 1, j, s1)
+    _store(table, k + 2, j, s2)
+    _store(table, k + 3, j, s3)
 
 
 @_compiled
 def _add_lower_product(centred, products, width, scatter):
     """Add the lower half of centred · products', which is symmetric.
 
-    Four lines meet two at once, each pair of lines in a vector of eight sums.
+    Four lines meet four at once, each pair of lines in a vector of eight sums.
     """
+    zero = _spread(0.0)
     for k in range(0, centred.shape[0], LINES_PADDING):
-        for m in range(0, k + LINES_PADDING, 2):
-            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = _spread(0.0)
+        for m in range(0, k + LINES_PADDING, LINES_PADDING):
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+            c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = zero
             for j in range(0, width, LANES):
                 p, q = _load(products, m, j), _load(products, m + 1, j)
+                r, s = _load(products, m + 2, j), _load(products, m + 3, j)
                 u0, u1 = _load(centred, k, j), _load(centred, k + 1, j)
                 u2, u3 = _load(centred, k + 2, j), _load(centred, k + 3, j)
-                a0, a1, a2 = _fmas(p, u0, a0), _fmas(p, u1, a1), _fmas(p, u2, a2)
-                b0, b1, b2 = _fmas(q, u0, b0), _fmas(q, u1, b1), _fmas(q, u2, b2)
-                a3, b3 = _fmas(p, u3, a3), _fmas(q, u3, b3)
-            scatter[k, m] += _total(a0)
-            scatter[k + 1, m] += _total(a1)
-            scatter[k + 2, m] += _total(a2)
-            scatter[k + 3, m] += _total(a3)
-            scatter[k, m + 1] += _total(b0)
-            scatter[k + 1, m + 1] += _total(b1)
-            scatter[k + 2, m + 1] += _total(b2)
-            scatter[k + 3, m + 1] += _total(b3)
+                a0, a1, a2, a3 = _fmas4(p, u0, u1, u2, u3, a0, a1, a2, a3)
+                b0, b1, b2, b3 = _fmas4(q, u0, u1, u2, u3, b0, b1, b2, b3)
+                c0, c1, c2, c3 = _fmas4(r, u0, u1, u2, u3, c0, c1, c2, c3)
+                d0, d1, d2, d3 = _fmas4(s, u0, u1, u2, u3, d0, d1, d2, d3)
+            _add_totals(a0, a1, a2, a3, k, m, scatter)
+            _add_totals(b0, b1, b2, b3, k, m + 1, scatter)
+            _add_totals(c0, c1, c2, c3, k, m + 2, scatter)
+            _add_totals(d0, d1, d2, d3, k, m + 3, scatter)
+
+
+@_compiled
+def _add_totals(s0, s1, s2, s3, k, m, scatter):
+    scatter[k, m] += _total(s0)
+    scatter[k + 1, m] += _total(s1)
+    scatter[k + 2, m] += _total(s2)
+    scatter[k + 3, m] += _total(s3)
 
 
 @_compiled
@@ -394,38 +475,69 @@ def _mirror(weights, size):
 
 
 @_compiled
-def _largest_difference(a, b, shrink):
-    largest = 0.0
-    for k in range(a.shape[0]):
-        largest = max(largest, abs(shrink * a[k] - shrink * b[k]))
-    return largest
-
-
-@_compiled
 def pair_differences(first, second, differences, lengths, exponents):
     """Differences of row pairs, each scaled by its own power of two to a largest entry in [½, 1).
 
-    `lengths` are those of the scaled differences, summed in the order of `tile_lengths`; the
+    All rows of `first` meet the same row if `second` has one only.
+
+    `lengths` are those of the scaled differences, summed in the order of `pair_squares`; the
     true ones are 2**exponents times as long.
     """
-    for p in range(first.shape[0]):
-        a, b, out = first[p], second[p], differences[p]
-        shrink, shift = 1.0, 0
-        largest = _largest_difference(a, b, shrink)
-        if largest == np.inf:
-            # What a quarter rounds away is below 1e-600 of the largest entry.
-            shrink, shift = 0.25, 2
-            largest = _largest_difference(a, b, shrink)
-        exponent = math.frexp(largest)[1]
-        # Two factors, since 2**1074 is not a number.
-        once = math.ldexp(1.0, -exponent // 2)
-        twice = math.ldexp(1.0, -exponent - (-exponent // 2))
-        total = 0.0
-        for k in range(a.shape[0]):
-            out[k] = (shrink * a[k] - shrink * b[k]) * once * twice
-            total = _fma(out[k], out[k], total)
-        lengths[p] = math.sqrt(total)
-        exponents[p] = exponent + shift
+    for start in range(0, len(first), 4):
+        stop = min(len(first), start + 4)
+        for p in range(start, stop):
+            other = second[min(p, len(second) - 1)]
+            exponents[p] = _scaled_difference(first[p], other, differences[p])
+        _lengths(differences[start:stop], lengths[start:stop])
+
+
+@_compiled
+def _scaled_difference(a, b, out):
+    """Fill a - b, scaled, and return the exponent of the scale."""
+    shift = 0
+    for k in range(len(out)):
+        out[k] = a[k] - b[k]
+    largest = _largest(out)
+    if largest == np.inf:
+        # What a quarter rounds away is below 1e-600 of the largest entry.
+        shift = 2
+        for k in range(len(out)):
+            out[k] = 0.25 * a[k] - 0.25 * b[k]
+        largest = _largest(out)
+    exponent = math.frexp(largest)[1]
+    # Two factors, since 2**1074 is not a number.
+    once = math.ldexp(1.0, -exponent // 2)
+    twice = math.ldexp(1.0, -exponent - (-exponent // 2))
+    for k in range(len(out)):
+        out[k] = out[k] * once * twice
+    return exponent + shift
+
+
+@_compiled
+def _largest(numbers):
+    """Largest size of numbers that are not NaN; see `largest_bits`."""
+    largest = np.int64(0)
+    for k in range(len(numbers)):
+        largest = max(largest, _bits(numbers[k]) & _SIZE)
+    return _number(largest)
+
+
+@_compiled
+def _lengths(rows, lengths):
+    """Length of each row, its columns one after the other; four rows at once, to wait less."""
+    if len(rows) == 4:
+        s0 = s1 = s2 = s3 = 0.0
+        for k in range(rows.shape[1]):
+            s0, s1 = _fma(rows[0, k], rows[0, k], s0), _fma(rows[1, k], rows[1, k], s1)
+            s2, s3 = _fma(rows[2, k], rows[2, k], s2), _fma(rows[3, k], rows[3, k], s3)
+        lengths[0], lengths[1], lengths[2], lengths[3] = s0, s1, s2, s3
+    else:
+        for i in range(len(rows)):
+            lengths[i] = 0.0
+            for k in range(rows.shape[1]):
+                lengths[i] = _fma(rows[i, k], rows[i, k], lengths[i])
+    for i in range(len(rows)):
+        lengths[i] = math.sqrt(lengths[i])
 
 
 @_compiled
@@ -436,26 +548,40 @@ def add_directions(rows, centre, scale, total, lengths):
     while they stay below 2**53. Halves first: a difference of two floats is then a float.
     """
     d = rows.shape[1]
-    half = np.empty(d)
-    for i in range(rows.shape[0]):
-        largest = 0.0
-        for k in range(d):
-            half[k] = 0.5 * rows[i, k] - 0.5 * centre[k]
-            largest = max(largest, abs(half[k]))
-        unit = 2.0
-        if largest == 0.0:
-            lengths[i] = 0.0
-            continue
-        if largest < 1e-140 or largest > 1e140:  # squares could leave the range of floats
-            exponent = math.frexp(largest)[1]
-            for k in range(d):
-                half[k] = math.ldexp(half[k], -exponent)
-            unit = math.ldexp(1.0, min(exponent + 1, 1023))
-        square = 0.0
-        for k in range(d):
-            square += half[k] * half[k]
-        root = math.sqrt(square)
-        lengths[i] = min(root * unit, 1.7976931348623157e308)
-        factor = scale / root
-        for k in range(d):
-            total[k] += np.rint(half[k] * factor)
+    halves = np.empty((4, d))
+    for start in range(0, len(rows), 4):
+        few = halves[: min(4, len(rows) - start)]
+        units = lengths[start : start + 4]
+        for i in range(len(few)):
+            units[i] = _half_difference(rows[start + i], centre, few[i])
+        _add_units(few, units, scale, total)
+
+
+@_compiled
+def _half_difference(row, centre, half):
+    """Fill (row - centre)/2, scaled where squares could leave the range of floats.
+
+    Returns how much longer the difference is.
+    """
+    for k in range(len(half)):
+        half[k] = 0.5 * row[k] - 0.5 * centre[k]
+    largest = _largest(half)
+    if largest == 0.0 or 1e-140 <= largest <= 1e140:
+        return 2.0
+    exponent = math.frexp(largest)[1]
+    for k in range(len(half)):
+        half[k] = math.ldexp(half[k], -exponent)
+    return math.ldexp(1.0, min(exponent + 1, 1023))
+
+
+@_compiled
+def _add_units(halves, units, scale, total):
+    """Add rint(scale · u) for each row, and turn `units` into lengths."""
+    roots = np.empty(len(halves))
+    _lengths(halves, roots)
+    for i in range(len(halves)):
+        units[i] = min(roots[i] * units[i], 1.7976931348623157e308)
+        if roots[i] > 0.0:
+            factor = scale / roots[i]
+            for k in range(len(total)):
+                total[k] += np.rint(halves[i, k] * factor)

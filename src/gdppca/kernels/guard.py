@@ -13,6 +13,7 @@ left is summed directly, each pair scaled by its own power of two.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,7 +90,7 @@ class Panels:
 
         exponent = _common_exponent(raw)
         # Rows are below 4 in size now. A centre from elsewhere may be any number: all are right.
-        centre = np.clip(np.ldexp(centre, -exponent), -4, 4)
+        centre = np.minimum(np.maximum(np.ldexp(centre, -exponent), -4), 4)
         padded, panels = whole(size, _compiled.BLOCK_PADDING), -(-len(raw) // (size * slots))
         if memory is not None and len(memory.scaled) == panels:
             scaled, centred, norms = memory.scaled, memory.centred, memory.norms
@@ -139,9 +140,9 @@ def _common_exponent(rows: np.ndarray) -> int:
     from gdppca.kernels import _compiled
 
     bits = _compiled.largest_bits(rows.view(np.int64))
-    largest = np.array(bits, dtype=np.int64).view(float)
-    # The clip keeps 2**exponent / √2 a normal number; the loops have room for the rest.
-    return int(np.clip(np.frexp(largest)[1], -900, 1022))
+    exponent = math.frexp(np.array(bits, dtype=np.int64).view(float))[1]
+    # The bounds keep 2**exponent / √2 a normal number; the loops have room for the rest.
+    return min(max(exponent, -900), 1022)
 
 
 def radial_lengths(sign: Sign, squares: np.ndarray, exponent: int) -> np.ndarray:
@@ -252,7 +253,10 @@ def laplacian(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def direct_scatter(
     first: np.ndarray, second: np.ndarray, sign: Sign, divisor: float = SQRT2
 ) -> np.ndarray:
-    """Σ g(t) g(t)' / ‖g‖∞² with t = (first - second)/divisor row by row, without cancellation."""
+    """Σ g(t) g(t)' / ‖g‖∞² with t = (first - second)/divisor row by row, without cancellation.
+
+    All rows of `first` meet the same row if `second` has one only.
+    """
     from gdppca.kernels import _compiled
 
     differences, lengths = np.empty_like(first), np.empty(len(first))
@@ -262,8 +266,8 @@ def direct_scatter(
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)
     factors = radial / (sign.sup_norm * np.where(lengths > 0, lengths, 1.0))
-    signed = differences * factors[:, None]  # equal rows: a zero vector, whatever ξ(0)
-    return signed.T @ signed
+    differences *= factors[:, None]  # equal rows: a zero vector, whatever ξ(0)
+    return differences.T @ differences
 
 
 def direct_rounding_error(n_features: int) -> float:

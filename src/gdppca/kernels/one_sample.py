@@ -74,7 +74,7 @@ class SignSum:
             raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
 
         def rows_and_center(part: slice) -> tuple[np.ndarray, np.ndarray]:
-            return X[part], np.broadcast_to(self.center, X[part].shape)
+            return X[part], self.center[None]
 
         add_signs(self._total, rows_and_center, len(X), self.sign, 1.0, progress)
         self.n_samples += len(X)

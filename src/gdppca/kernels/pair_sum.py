@@ -274,7 +274,10 @@ class PairSum:
         PairSum
             Itself.
         """
-        X = finite_matrix(X)
+        return self._add_rows(finite_matrix(X), order, progress)
+
+    def _add_rows(self, X: np.ndarray, order: np.ndarray | None, progress: Progress) -> PairSum:
+        """Add rows of a finite matrix."""
         if self.n_features is None:
             self._set_columns(X.shape[1])
         if X.shape[1] != self.n_features:
@@ -399,9 +402,20 @@ def kendall_tau(
     if n < 2:
         raise DataError(f"A pair needs two rows, got {n}.")
     sign = as_sign(sign, radius, n_features=d)
-    scheme = as_scheme(pairs, n, d)
+    return pair_scatter(X, sign, as_scheme(pairs, n, d), order, progress)
+
+
+def pair_scatter(
+    X: np.ndarray,
+    sign: Sign,
+    scheme: AllPairs | Blocks | Halves,
+    order: np.ndarray | None,
+    progress: Progress,
+) -> np.ndarray:
+    """K̂ of a matrix that is known to be finite, contiguous and of at least two rows."""
+    n, d = X.shape
     if isinstance(scheme, Blocks):
-        return PairSum(sign, d, pairs=scheme.size).update(X, order, progress).mean()
+        return PairSum(sign, d, pairs=scheme.size)._add_rows(X, order, progress).mean()
     if isinstance(scheme, Halves):
         return _halves(X, sign, np.arange(n) if order is None else order)
     return sign.sup_norm**2 * _all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1)

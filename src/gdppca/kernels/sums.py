@@ -15,15 +15,20 @@ def finite_matrix(X: np.ndarray) -> np.ndarray:
     X = np.ascontiguousarray(X, dtype=float)
     if X.ndim != 2 or X.shape[1] == 0:
         raise DataError(f"Rows must form a matrix with at least one column, got shape {X.shape}.")
-    numbers = X.reshape(-1)
-    parts = [numbers[start : start + _CHECKED] for start in range(0, X.size, _CHECKED)]
-    # Threads for a small table would take longer than the look at it.
-    if not all(map(_is_finite, parts) if len(parts) < 2 else list(in_order(_is_finite, parts))):
+    if not all_finite(X):
         raise DataError("Rows hold NaN or inf; only finite numbers can be compared.")
     return X
 
 
-def _is_finite(numbers: np.ndarray) -> bool:
+def all_finite(X: np.ndarray) -> bool:
+    """Whether a matrix that lies in one piece holds neither NaN nor inf."""
+    numbers = X.reshape(-1)
+    parts = [numbers[start : start + _CHECKED] for start in range(0, X.size, _CHECKED)]
+    # Threads for a small table would take longer than the look at it.
+    return all(map(_are_finite, parts) if len(parts) < 2 else list(in_order(_are_finite, parts)))
+
+
+def _are_finite(numbers: np.ndarray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
