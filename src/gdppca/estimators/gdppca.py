@@ -535,5 +535,7 @@ def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) 
     """The exact scatter matrix, not private; rows in secret random order where order matters."""
     if settings.center is not None:
         return sign_covariance(X, settings.center, settings.sign, progress=progress)
-    order = rng.permutation(len(X)) if settings.scheme.ordered else None
-    return pair_scatter(X, settings.sign, settings.scheme, order, progress)
+    scheme = settings.scheme
+    assert not isinstance(scheme, OneSample)  # it has a centre
+    order = rng.permutation(len(X)) if scheme.ordered else None
+    return pair_scatter(X, settings.sign, scheme, order, progress)
