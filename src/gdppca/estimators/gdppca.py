@@ -16,7 +16,7 @@ from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
 from gdppca.estimators._parameters import settings_of, warn_of_weakness
 from gdppca.estimators._settings import Settings, Stream, Supply
 from gdppca.estimators.whole import whole_release
-from gdppca.kernels import Progress, pair_scatter, sign_covariance, silent
+from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance, silent
 from gdppca.privacy import Event
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
