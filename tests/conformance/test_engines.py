@@ -122,8 +122,8 @@ def small_tables_go_the_long_way(monkeypatch):
 
     monkeypatch.setattr(spark, "bucket_count", lambda n_samples, n_features: 4)
     monkeypatch.setattr(spark, "_MERGED_ENTRIES", 1)
-    monkeypatch.setattr(dask, "_SMALLEST_GROUP", 1)
-    monkeypatch.setattr(dask, "_GROUPS", 6)
+    monkeypatch.setattr(dask, "_SMALLEST_TASK", 1)
+    monkeypatch.setattr(dask, "_BUCKETS", 6)
     monkeypatch.setattr(dask, "_FEW", 3)
 
 

@@ -39,9 +39,9 @@ Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
 Source = Callable[[np.ndarray], Key]  # adds the task that splits some rows at these edges
 Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
 
-_LARGEST_GROUP = 2**24  # numbers that a task holds at once where partitions allow it: 128 MB
-_SMALLEST_GROUP = 2**20  # below, a task costs more than its work
-_GROUPS = 12  # to share out, for tables between these sizes
+_LARGEST_BUCKET = 2**24  # numbers that are put in order at once: 128 MB
+_SMALLEST_TASK = 2**20  # numbers; below, a task costs more than its work
+_BUCKETS = 12  # to share out, for tables between these sizes
 _FEW = 32  # sources and buckets that one exchange of rows connects, each with each
 _BRANCHES = 8  # sums that one task merges
 _PATIENCE = 60.0  # seconds that a cluster may be without any worker
@@ -65,7 +65,6 @@ class DaskEngine:
         known = _known_lengths(self._table) if self.names is None else None
         self._lengths = self._counted() if known is None else known
         self.n_samples = sum(self._lengths)
-        self._entries = _group_entries(self.n_samples * self.n_features)
         return self
 
     def __exit__(
@@ -90,7 +89,7 @@ class DaskEngine:
         plan = _Plan(self._table)
         if recipe.ordered and self._keys is not None:
             sources = [partial(plan.add, _split_group, self._keys, *g) for g in self._groups(plan)]
-            count = max(1, -(-self.n_samples * self.n_features // self._entries))
+            count = _bucket_count(self.n_samples * self.n_features)
             buckets = _dealt_out(plan, sources, range(count), count)
             sums = [plan.add(_sum_in_order, recipe, pieces) for pieces in buckets]
         else:
@@ -134,10 +133,14 @@ class DaskEngine:
         ]
 
     def _neighbours(self) -> list[range]:
-        """Partitions that one task takes: several small ones, or a large one."""
+        """Partitions that one task takes: one, which stays where it is, or several small ones.
+
+        Small is what costs more to hand on, as a task or as a sum, than to move.
+        """
+        most = max(_SMALLEST_TASK, self.n_features**2)
         starts, filled = [0], 0
         for part, length in enumerate(self._lengths):
-            if filled and filled + length * self.n_features > self._entries:
+            if filled and filled + length * self.n_features > most:
                 starts.append(part)
                 filled = 0
             filled += length * self.n_features
@@ -185,9 +188,10 @@ def _known_lengths(table: Any) -> list[int] | None:
     return None if np.isnan(lengths).any() else [int(length) for length in lengths]
 
 
-def _group_entries(entries: int) -> int:
-    """Numbers that a task holds: of so many, from the table alone, not from the cluster."""
-    return min(max(-(-entries // _GROUPS), _SMALLEST_GROUP), _LARGEST_GROUP)
+def _bucket_count(entries: int) -> int:
+    """Buckets for so many numbers: from the table alone, not from the cluster."""
+    in_each = min(max(-(-entries // _BUCKETS), _SMALLEST_TASK), _LARGEST_BUCKET)
+    return max(1, -(-entries // in_each))
 
 
 class _Plan:

@@ -36,7 +36,7 @@ CENTRED = Recipe(as_sign("spherical"), D, 16, center=np.zeros(D))
 
 @pytest.fixture(autouse=True)
 def small_tables_go_the_long_way(monkeypatch):
-    monkeypatch.setattr(engines_dask, "_SMALLEST_GROUP", 2**10)
+    monkeypatch.setattr(engines_dask, "_SMALLEST_TASK", 2**10)
 
 
 @pytest.fixture
