@@ -476,7 +476,11 @@ def _client() -> Any:
     try:
         owner = getattr(get_scheduler(), "__self__", None)
     except RuntimeError:
-        raise EngineError("Dask's client must not be an asynchronous one.") from None
+        raise EngineError(
+            "Dask is set to compute on a cluster, and there is no Client that could be asked, or "
+            "an asynchronous one only. Connect a Client, or use "
+            "dask.config.set(scheduler='threads')."
+        ) from None
     return owner if isinstance(owner, Client) else None
 
 

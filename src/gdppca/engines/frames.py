@@ -16,6 +16,9 @@ from scipy import sparse
 from gdppca._errors import ColumnTypeError, DataError
 from gdppca.kernels.sums import all_finite
 
+_COLUMNS = 8  # that are laid side by side at once: a line of the cache
+_ROWS = 2**13  # of them
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -40,11 +43,21 @@ def _from_frame(X: Any) -> Matrix:
     frame = nw.from_native(X, eager_only=True)
     values = np.empty((len(frame), len(names)))
     _refuse("text or other things that are not numbers", _not_numeric(frame))
-    for k, column in enumerate(frame.iter_columns()):
-        if column.null_count():
-            _refuse("missing values", [names[k]])
-        values[:, k] = _floats(column.to_numpy(), names[k])
+    series = frame.iter_columns()
+    for first in range(0, len(names), _COLUMNS):
+        together = names[first : first + _COLUMNS]
+        columns = [_numbers(next(series), name) for name in together]
+        for start in range(0, len(frame), _ROWS):
+            rows = slice(start, start + _ROWS)
+            for k, column in enumerate(columns, start=first):
+                values[rows, k] = column[rows]
     return Matrix(values, tuple(names))
+
+
+def _numbers(column: nw.Series, name: str) -> np.ndarray:
+    if column.null_count():
+        _refuse("missing values", [name])
+    return _floats(column.to_numpy(), name)
 
 
 def _not_numeric(frame: nw.DataFrame) -> list[str]:
@@ -57,7 +70,7 @@ def _not_numeric(frame: nw.DataFrame) -> list[str]:
 
 def _floats(column: np.ndarray, name: str) -> np.ndarray:
     if column.dtype.kind in "biuf":
-        return column.astype(float)
+        return column.astype(float, copy=False)
     try:
         if all(isinstance(entry, Real) or hasattr(entry, "as_tuple") for entry in column):
             return np.array([float(entry) for entry in column])

@@ -39,6 +39,12 @@ def small_tables_go_the_long_way(monkeypatch):
     monkeypatch.setattr(engines_dask, "_SMALLEST_TASK", 2**10)
 
 
+@pytest.fixture(autouse=True)
+def settings_of_dask_are_restored(monkeypatch):
+    """A Client whose cluster is gone leaves Dask set to compute on it."""
+    monkeypatch.setitem(dask.config.config, "scheduler", None)
+
+
 @pytest.fixture
 def X():
     X = np.random.default_rng(0).normal(size=(4000, D)) * [5, 2, 1, 1] + 7
@@ -112,8 +118,13 @@ def test_pieces_do_not_explode_with_the_partitions(count):
 
 def test_many_small_partitions_are_gathered(X):
     with DaskEngine(array(X, rows=2), KEYS) as engine:
-        assert len(engine._neighbours()) <= 13
+        assert len(engine._neighbours()) == len(X) * D // 2**10 + 1
         assert sum(map(len, engine._neighbours())) == 2000
+
+
+def test_partitions_of_some_size_stay_where_they_are(X):
+    with DaskEngine(array(X, rows=200), KEYS) as engine:
+        assert [list(group) for group in engine._neighbours()] == [[k] for k in range(20)]
 
 
 def test_a_large_partition_stays_alone():
@@ -279,6 +290,11 @@ def test_fit_takes_dask_tables(X):
     np.testing.assert_allclose(pca.scatter_, in_memory.scatter_, rtol=0, atol=1e-12)
     assert list(pca.feature_names_in_) == list("abcd")
     assert DPPCA(**settings).fit(array(X)).n_samples_ == len(X)
+
+
+def test_a_client_that_left_its_setting_behind_is_named(X, monkeypatch):
+    monkeypatch.setitem(dask.config.config, "scheduler", "dask.distributed")
+    assert "Connect a Client" in str(refusal(array(X)))
 
 
 # On a real cluster
