@@ -40,9 +40,12 @@ if __name__ == "__main__":
     rows = np.random.default_rng(0).normal(size=(n, d))
     try:
         fit = {"diffprivlib": diffprivlib, "opendp": opendp}[name](rows)
-        started = time.perf_counter()
-        fit()
+        best = float("inf")
+        for _ in range(2):  # the first loads libraries
+            started = time.perf_counter()
+            fit()
+            best = min(best, time.perf_counter() - started)
     except Exception as error:  # whatever stops it belongs into the table
         print(json.dumps({"failed": type(error).__name__}))
     else:
-        print(json.dumps({"seconds": time.perf_counter() - started}))
+        print(json.dumps({"seconds": best}))

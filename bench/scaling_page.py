@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 RATIOS = {  # method: against what
-    "blocks": "PCA",
-    "fit, blocks": "PCA",
     "fit, centre": "PCA",
+    "fit, blocks": "PCA",
+    "blocks": "products of blocks",
     "all pairs": "two products",
-    "double loop": "fit, blocks",
+    "double loop": "all pairs",
 }
 COLOURS = {"PCA": "#777777", "fit, blocks": "#1f6f8b", "fit, centre": "#c8553d"}
 FROM_ROWS = 10**5  # below, fixed costs hide the growth
@@ -56,6 +56,19 @@ def ratio_rows(measured: dict) -> list[list[str]]:
     return lines
 
 
+def peer_rows(measured: dict) -> list[list[str]]:
+    """Other libraries: seconds, or why there are none, and the ratio to our default."""
+    ours = {(each["n"], each["d"]): each["seconds"]["fit, centre"] for each in measured["times"]}
+    lines = []
+    for each in measured["peers"]:
+        said, ratio = each.get("failed", ""), ""
+        if "seconds" in each:
+            said = f"{each['seconds']:.3f} s"
+            ratio = f"{each['seconds'] / ours[each['n'], each['d']]:.2f}"
+        lines.append([each["library"], f"{each['n']:,}", str(each["d"]), said, ratio])
+    return lines
+
+
 def headings() -> list[str]:
     """Of the table of ratios."""
     return ["rows", "columns", "PCA, s", *(f"{name} / {other}" for name, other in RATIOS.items())]
@@ -73,9 +86,8 @@ def show(measured: dict, console: Console) -> None:
     if sum(size >= FROM_ROWS for size in sizes) > 1:
         for name in COLOURS:
             console.print(f"{name}: time grows with rows to the {row_exponent(measured, name):.3f}")
-    for each in measured["peers"]:
-        said = f"{each['seconds']:.2f} s" if "seconds" in each else each["failed"]
-        console.print(f"{each['library']}, {each['n']} × {each['d']}: {said}")
+    for line in peer_rows(measured):
+        console.print("{}, {} × {}: {}; / fit, centre: {}".format(*line))
 
 
 def store(measured: dict, folder: Path) -> None:
@@ -98,12 +110,10 @@ def _markdown(measured: dict) -> str:
         "|" + "---:|" * len(headings()),
         *("| " + " | ".join(line) + " |" for line in ratio_rows(measured)),
         "",
-        "| other private libraries | rows | columns | seconds |",
-        "|---|---:|---:|---:|",
+        "| another private PCA | rows | columns | time | / fit, centre |",
+        "|---|---:|---:|---:|---:|",
+        *("| " + " | ".join(line) + " |" for line in peer_rows(measured)),
     ]
-    for each in measured["peers"]:
-        said = f"{each['seconds']:.2f}" if "seconds" in each else each["failed"]
-        lines.append(f"| {each['library']} | {each['n']} | {each['d']} | {said} |")
     return "\n".join(lines) + "\n"
 
 
@@ -185,7 +195,10 @@ def figure_of_memory(measured: dict) -> Any:
                 for each in measured["memory"]
                 if each["method"] == name and each[fixed[0]] == fixed[1]
             ]
-            axes.loglog(*zip(*points, strict=True), "o-", color=colour, label=name)
+            sizes, values = zip(*points, strict=True)
+            slope = exponent(sizes[-3:], values[-3:])
+            label = f"{name}: {'rows' if key == 'n' else 'columns'} to the {slope:.2f}"
+            axes.loglog(sizes, values, "o-", color=colour, label=label)
     by_rows.set(xlabel="rows, 20 columns", ylabel="megabytes beside the table")
     by_columns.set(xlabel="columns, 20,000 rows")
     _plain(by_rows, by_columns)
