@@ -25,6 +25,7 @@ with atheris.instrument_imports(
         "gdppca.privacy.events",
         "gdppca.releases.consistency",
         "gdppca.releases.release",
+        "gdppca.releases.mapping",
         "gdppca.releases.score_map",
         "gdppca._validate",
     ]

@@ -14,7 +14,7 @@ from gdppca.estimators._base import telling_of_a_spend
 from gdppca.kernels import Progress
 from gdppca.privacy import Event
 from gdppca.releases import Release, private_variances, score_map
-from gdppca.releases.score_map import score_map_events
+from gdppca.releases.mapping import score_map_events
 from gdppca.releases.spectrum import variance_events, warn_of_few_pairs
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
 """The only room where data meets noise, and what leaves it."""
 
 from gdppca.releases.location import private_winsorized_mean
+from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.quantile import private_quantile
 from gdppca.releases.release import Release, write_whole
 from gdppca.releases.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
-from gdppca.releases.score_map import ScoreMap, score_map
+from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.spectrum import NoisyVariances, private_variances, release_intervals
 
 __all__ = [

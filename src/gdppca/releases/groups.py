@@ -1,0 +1,71 @@
+"""Public labels of rows, for a map by group."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import DataError, ParameterError, PrivacyWarning
+
+
+def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """For every row the index of its group, -1 for rows of none, and the groups' names."""
+    if groups is None:
+        if categories is not None:
+            raise ParameterError("`categories` needs `groups`: one label per row.")
+        return np.zeros(n, dtype=np.int64), None
+    labels = _labels(groups)
+    if len(labels) != n:
+        raise DataError(f"`groups` must hold one label per row: {n}, got {len(labels)}.")
+    try:
+        declared = _declared(groups) if categories is None else list(categories)
+        place = {category: k for k, category in enumerate(declared)}
+    except TypeError:
+        raise ParameterError("`categories` must be a sequence of names.") from None
+    names = tuple(str(category) for category in declared)
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("`categories` must hold at least one name, and no name twice.")
+    codes = (_place(place, label) for label in labels)
+    return np.fromiter(codes, dtype=np.int64, count=n), names
+
+
+def _place(place: dict[Any, int], label: Any) -> int:
+    """Index of a label; anything undeclared, even what is no name at all, is in no group."""
+    try:
+        return place.get(label, -1)
+    except TypeError:
+        return -1
+
+
+def _labels(groups: Any) -> list[Any]:
+    """Labels as plain objects; an error says nothing about any of them."""
+    if isinstance(groups, str) or getattr(groups, "ndim", 1) != 1:
+        raise ParameterError("`groups` must be a sequence of labels, one per row.")
+    for name in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
+        if hasattr(groups, name):
+            return list(getattr(groups, name)())
+    try:
+        return list(groups)
+    except TypeError:
+        raise ParameterError("`groups` must be a sequence of labels, one per row.") from None
+
+
+def _declared(groups: Any) -> list[Any]:
+    """Categories that the labels' type declares: pandas Categorical, polars Enum."""
+    dtype = getattr(groups, "dtype", None)
+    if type(dtype).__name__ not in ("CategoricalDtype", "Enum"):
+        raise ParameterError(
+            "`categories` is missing. Name the groups without looking at the data, "
+            "such as categories=['A', 'B'], or give a pandas Categorical."
+        )
+    assert dtype is not None
+    if type(dtype).__name__ == "CategoricalDtype":
+        warnings.warn(
+            "The categories of `groups` are published. Where they were taken from the rows, as by "
+            "astype('category'), a rare one tells of a person: declare them with `categories`.",
+            PrivacyWarning,
+            stacklevel=5,
+        )
+    return list(dtype.categories)
