@@ -9,44 +9,32 @@ a task that raises, with what it said.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import contextmanager, suppress
-from functools import partial, reduce
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from operator import getitem
-from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from gdppca._errors import DataError, EngineError, GdppcaError
-from gdppca._version import __version__
-from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold, merged
+from gdppca._errors import DataError, EngineError
+from gdppca.engines import dask_tasks as work
+from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold
+from gdppca.engines.dask_running import Key, computed
 from gdppca.engines.files import require_columns
 from gdppca.engines.frames import as_matrix
 from gdppca.kernels import Progress, silent
-from gdppca.kernels.parallel import THREADS_VARIABLE
 
-Key = tuple[str, int]  # of a task
-Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
 Source = Callable[[np.ndarray], Key]  # adds the task that splits some rows at these edges
-Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
 
 _LARGEST_BUCKET = 2**24  # numbers that are put in order at once: 128 MB
 _SMALLEST_TASK = 2**20  # numbers; below, a task costs more than its work
 _BUCKETS = 12  # to share out, for tables between these sizes
 _FEW = 32  # sources and buckets that one exchange of rows connects, each with each
 _BRANCHES = 8  # sums that one task merges
-_PATIENCE = 60.0  # seconds that a cluster may be without any worker
-_GLANCE = 0.5  # seconds between two looks at a cluster
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class DaskEngine:
@@ -81,26 +69,30 @@ class DaskEngine:
             return self._first_rows(size)
         plan = _Plan(self._table)
         bound = key_threshold(size, self.n_samples)
-        tasks = [plan.add(_below, bound, self._keys, *group) for group in self._groups(plan)]
-        return _in_order([piece for pieces in _computed(plan, tasks) for piece in pieces])
+        tasks = [
+            plan.add(work.rows_below, bound, self._keys, *group) for group in self._groups(plan)
+        ]
+        return work.in_order([piece for pieces in plan.results(tasks) for piece in pieces])
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
         """The sum over all rows; dealt out by their keys first where their order matters."""
         plan = _Plan(self._table)
         if recipe.ordered and self._keys is not None:
-            sources = [partial(plan.add, _split_group, self._keys, *g) for g in self._groups(plan)]
+            sources = [
+                partial(plan.add, work.split_group, self._keys, *g) for g in self._groups(plan)
+            ]
             count = _bucket_count(self.n_samples * self.n_features)
             buckets = _dealt_out(plan, sources, range(count), count)
-            sums = [plan.add(_sum_in_order, recipe, pieces) for pieces in buckets]
+            sums = [plan.add(work.sum_in_order, recipe, pieces) for pieces in buckets]
         else:
-            sums = [plan.add(_sum_group, recipe, *group) for group in self._groups(plan)]
-        read = [plan.add(getitem, split, -1) for split in plan.tasks_of(_split_group)]
+            sums = [plan.add(work.sum_group, recipe, *group) for group in self._groups(plan)]
+        read = [plan.add(getitem, split, -1) for split in plan.tasks_of(work.split_group)]
 
         def rows_done(done: int, tasks: int) -> None:
             progress(self.n_samples * done // tasks, self.n_samples)
 
         top = _tree(plan, recipe, sums)
-        [(total, summed), *fingerprints] = _computed(plan, [top, *read], sums, rows_done)
+        [(total, summed), *fingerprints] = plan.results([top, *read], sums, rows_done)
         if total.n_samples != self.n_samples:
             raise DataError("The Dask table changed while it was read. Nothing was released.")
         if summed != sum(fingerprints) % 2**64:
@@ -113,17 +105,17 @@ class DaskEngine:
     def _counted(self) -> list[int]:
         """Rows of each partition; of a frame, by one column, which may be all that is read."""
         plan = _Plan(self._table[[self._table.columns[0]]] if self.names else self._table)
-        return _computed(plan, [plan.add(len, part) for part in plan.parts])
+        return plan.results([plan.add(len, part) for part in plan.parts])
 
     def _first_rows(self, size: int) -> np.ndarray:
         before = [0, *accumulate(self._lengths)]
         plan = _Plan(self._table)
         tasks = [
-            plan.add(_first, part, self.n_features, size - start)
+            plan.add(work.first_rows, part, self.n_features, size - start)
             for part, start in zip(plan.parts, before, strict=False)
             if start < size
         ]
-        return np.concatenate(_computed(plan, tasks))
+        return np.concatenate(plan.results(tasks))
 
     def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, int]]:
         """Neighbouring partitions, the number of the first, and of columns: what one task takes."""
@@ -206,15 +198,22 @@ class _Plan:
         # A name is all that a scheduler knows a task by: two fits must not share one.
         self._name = uuid.uuid4().hex
 
-    def add(self, work: Callable, *arguments: Any) -> Key:
+    def add(self, function: Callable, *arguments: Any) -> Key:
         """One more task; arguments may be keys of others, or lists of them."""
-        key = (f"gdppca-{work.__name__.strip('_')}-{self._name}", len(self._tasks))
-        self._tasks[key] = (_task, work, *arguments)
+        key = (f"gdppca-{function.__name__}-{self._name}", len(self._tasks))
+        self._tasks[key] = (work.guarded, function, *arguments)
         return key
 
-    def tasks_of(self, work: Callable) -> list[Key]:
-        """The tasks that do this work."""
-        return [key for key, (_, other, *_) in self._tasks.items() if other is work]
+    def tasks_of(self, function: Callable) -> list[Key]:
+        """The tasks that call this function."""
+        return [key for key, (_, other, *_) in self._tasks.items() if other is function]
+
+    def results(
+        self, wanted: list[Key], steps: Sequence[Key] = (), progress: Progress = silent
+    ) -> list[Any]:
+        """What some tasks give; `progress` hears how many of the steps are done."""
+        marks = [self.add(work.done, step) for step in steps]
+        return computed(self.graph(), wanted, marks, progress)
 
     def graph(self) -> Any:
         """All tasks, for Dask."""
@@ -242,135 +241,13 @@ def _optimized(table: Any) -> Any:
     return table.optimize() if hasattr(table, "columns") else dask.optimize(table)[0]
 
 
-def _task(work: Callable, *arguments: Any) -> Any:
-    """What the work gives, or the error that it, or work before it, ended in."""
-    for argument in arguments:
-        for each in argument if isinstance(argument, list) else [argument]:
-            if isinstance(each, GdppcaError):
-                return each
-    try:
-        return work(*arguments)
-    except GdppcaError as error:
-        return type(error)(str(error))  # without the frames, which hold rows
-    except Exception as error:  # its message may quote a cell
-        return EngineError(f"A task failed with {type(error).__name__}. Nothing was released.")
-
-
-def _matrix(part: Any, n_features: int) -> np.ndarray:
-    matrix = as_matrix(part).values
-    if matrix.shape[1] != n_features:
-        raise DataError(
-            f"A partition has {matrix.shape[1]} columns where {n_features} were announced."
-        )
-    return matrix
-
-
-def _first(part: Any, n_features: int, most: int) -> np.ndarray:
-    return _matrix(part, n_features)[:most]
-
-
-def _keyed(keys: OrderKeys, parts: list[Any], first: int, n_features: int) -> Iterator[Keyed]:
-    """The rows of neighbouring partitions and their keys, which follow from their places."""
-    for number, part in enumerate(parts, start=first):
-        rows = _matrix(part, n_features)
-        yield rows, keys.range(len(rows), number)
-
-
-def _below(bound: int, keys: OrderKeys, *group: Any) -> list[Keyed]:
-    """The rows of a group whose keys do not lie above the bound."""
-    return [
-        (rows[chosen], found[chosen])
-        for rows, found in _keyed(keys, *group)
-        for chosen in [found <= np.uint64(bound)]
-    ]
-
-
-def _in_order(pieces: list[Keyed]) -> np.ndarray:
-    """Rows of several pieces in the order of their keys; copied once, from piece to place."""
-    keys = np.concatenate([keys for _, keys in pieces])
-    places = np.empty(len(keys), dtype=np.intp)
-    places[np.argsort(keys)] = np.arange(len(keys))
-    rows = np.empty((len(keys), pieces[0][0].shape[1]))
-    ends = np.cumsum([len(keys) for _, keys in pieces])
-    for (piece, _), there in zip(pieces, np.split(places, ends[:-1]), strict=True):
-        rows[there] = piece
-    return rows
-
-
-def _fingerprint(pieces: list[Keyed]) -> int:
-    """A number of the rows and not of their order; a row in place of another shows."""
-    return sum(_row_hashes(rows) for rows, _ in pieces) % 2**64
-
-
-def _row_hashes(rows: np.ndarray) -> int:
-    """The sum of hashes of rows; whole numbers, so every machine finds the same."""
-    weights = _MIXER * np.arange(1, 2 * rows.shape[1], 2, dtype=np.uint64)
-    hashes = np.einsum("ij,j->i", rows.view(np.uint64), weights)
-    hashes ^= hashes >> np.uint64(32)
-    hashes *= _MIXER
-    hashes ^= hashes >> np.uint64(29)
-    return int(hashes.sum())
-
-
-def _sum_group(recipe: Recipe, parts: list[Any], first: int, n_features: int) -> Summed:
-    matrices = (_matrix(part, n_features) for part in parts)
-    with _one_thread():
-        return reduce(recipe.add, matrices, recipe.empty()), 0
-
-
-def _sum_in_order(recipe: Recipe, pieces: list[Keyed]) -> Summed:
-    with _one_thread():
-        return recipe.of(_in_order(pieces)), _fingerprint(pieces)
-
-
-def _merge(recipe: Recipe, parts: list[Summed]) -> Summed:
-    sums, fingerprints = zip(*parts, strict=True)
-    for each in sums:
-        each.sign = recipe.sign  # a user's own sign does not equal itself after a journey
-    with _one_thread():
-        return merged(recipe, sums), sum(fingerprints) % 2**64
-
-
-def _done(sums: Summed) -> None:
-    """A sign that a sum is there, which does not keep it there."""
-
-
-_busy = 0
-_busy_lock = threading.Lock()
-_busy_limits: list[Any] = []
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sum on one thread: Dask runs as many tasks at once as a worker has cores.
-
-    Tasks may share a process, even with the user, so the last one to leave restores what was.
-    """
-    global _busy
-    with _busy_lock:
-        _busy += 1
-        if _busy == 1:
-            _busy_limits[:] = [os.environ.get(THREADS_VARIABLE), threadpool_limits(1, "blas")]
-            os.environ[THREADS_VARIABLE] = "1"
-    try:
-        yield
-    finally:
-        with _busy_lock:
-            _busy -= 1
-            if not _busy:
-                before, limits = _busy_limits
-                limits.restore_original_limits()
-                if before is None:
-                    os.environ.pop(THREADS_VARIABLE, None)
-                else:
-                    os.environ[THREADS_VARIABLE] = before
-
-
 def _tree(plan: _Plan, recipe: Recipe, sums: list[Key]) -> Key:
     """Merge in the order of the sums, the same tree whatever worker is the first."""
     while len(sums) > 1:
         starts = range(0, len(sums), _BRANCHES)
-        sums = [plan.add(_merge, recipe, sums[start : start + _BRANCHES]) for start in starts]
+        sums = [
+            plan.add(work.merge_sums, recipe, sums[start : start + _BRANCHES]) for start in starts
+        ]
     return sums[0]
 
 
@@ -390,7 +267,7 @@ def _dealt_out(
     exchanged = [_exchanged(plan, batch, coarse, n_buckets) for batch in batches]
     dealt = []
     for bucket, gathered in zip(coarse, zip(*exchanged, strict=True), strict=True):
-        finer: list[Source] = [partial(plan.add, _split, pieces) for pieces in gathered]
+        finer: list[Source] = [partial(plan.add, work.split, pieces) for pieces in gathered]
         dealt += _dealt_out(plan, finer, bucket, n_buckets)
     return dealt
 
@@ -403,167 +280,3 @@ def _exchanged(
     edges = np.array(starts[1:], dtype=np.uint64)
     splits = [source(edges) for source in sources]
     return [[plan.add(getitem, split, k) for split in splits] for k in range(len(buckets))]
-
-
-def _split_group(
-    keys: OrderKeys, parts: list[Any], first: int, n_features: int, edges: np.ndarray
-) -> list[Any]:
-    """The pieces of a group and, at the end, its fingerprint."""
-    pieces = list(_keyed(keys, parts, first, n_features))
-    return [*_split(pieces, edges), _fingerprint(pieces)]
-
-
-def _split(pieces: list[Keyed], edges: np.ndarray) -> list[Keyed]:
-    """Rows between one edge and the next: slices of one array, which is cheaper than many."""
-    rows = np.empty((sum(len(keys) for _, keys in pieces), pieces[0][0].shape[1]))
-    keys = np.empty(len(rows), dtype=np.uint64)
-    places = [_places_between(keys, edges) for _, keys in pieces]
-    ends = [0]
-    for chosen in zip(*places, strict=True):
-        stop = ends[-1]
-        for (source, source_keys), few in zip(pieces, chosen, strict=True):
-            start, stop = stop, stop + len(few)
-            # The mode "raise" would copy twice.
-            np.take(source, few, axis=0, out=rows[start:stop], mode="clip")
-            np.take(source_keys, few, out=keys[start:stop], mode="clip")
-        ends.append(stop)
-    return [(rows[start:stop], keys[start:stop]) for start, stop in pairwise(ends)]
-
-
-def _places_between(keys: np.ndarray, edges: np.ndarray) -> list[np.ndarray]:
-    between = np.searchsorted(edges, keys, side="right")
-    small = between.astype(np.min_scalar_type(len(edges)))
-    order = np.argsort(small, kind="stable")  # a radix sort, for small numbers
-    counts = np.bincount(between, minlength=len(edges) + 1)
-    return np.split(order, np.cumsum(counts)[:-1])
-
-
-def _computed(
-    plan: _Plan, wanted: list[Key], steps: list[Key] | None = None, progress: Progress = silent
-) -> list[Any]:
-    """Results of some tasks; `progress` hears how many of the steps are done.
-
-    What goes wrong outside of our tasks may quote cells, so it is replaced.
-    """
-    marks = [plan.add(_done, step) for step in steps or []]
-    client = _client()
-    failure = None
-    try:
-        if client is None:
-            results = _on_this_machine(plan.graph(), wanted, marks, progress)
-        else:
-            results = _on_cluster(client, plan.graph(), wanted, marks, progress)
-    except GdppcaError:
-        raise
-    except Exception as error:
-        failure = _failed(error) if client is None else _lost(error)
-    if failure is not None:  # raised out here, so that the message is not even in __context__
-        raise failure
-    for result in results:
-        if isinstance(result, GdppcaError):
-            raise result
-    return results
-
-
-def _client() -> Any:
-    """The client of the cluster that Dask would use now, if any."""
-    from dask.base import get_scheduler
-
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import Client
-
-    try:
-        owner = getattr(get_scheduler(), "__self__", None)
-    except RuntimeError:
-        raise EngineError(
-            "Dask is set to compute on a cluster, and there is no Client that could be asked, or "
-            "an asynchronous one only. Connect a Client, or use "
-            "dask.config.set(scheduler='threads')."
-        ) from None
-    return owner if isinstance(owner, Client) else None
-
-
-def _on_this_machine(graph: Any, wanted: list[Key], marks: list[Key], progress: Progress) -> list:
-    from dask import threaded
-    from dask.base import get_scheduler
-    from dask.callbacks import Callback
-
-    left = set(marks)
-
-    def finished(key: Any, *_: Any) -> None:
-        if key in left:
-            left.remove(key)
-            progress(len(marks) - len(left), len(marks))
-
-    get = get_scheduler() or threaded.get
-    with Callback(posttask=finished):
-        return list(get(graph, [*wanted, *marks]))[: len(wanted)]
-
-
-def _on_cluster(
-    client: Any, graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
-) -> list[Any]:
-    from distributed import wait
-
-    futures = client.get(graph, [*wanted, *marks], sync=False)
-    results, signs = futures[: len(wanted)], futures[len(wanted) :]
-    last_seen, shown = monotonic(), 0
-    try:
-        while not (all(f.done() for f in results) or any(f.status == "error" for f in results)):
-            with suppress(TimeoutError):
-                wait(results, timeout=_GLANCE)
-            last_seen = _seen_workers(client, last_seen)
-            if (done := sum(sign.done() for sign in signs)) > shown:
-                progress(shown := done, len(signs))
-        for future in results:
-            if future.status == "error":
-                raise _failed(future.exception())
-        if shown < len(signs):
-            progress(len(signs), len(signs))
-        return client.gather(results)
-    finally:
-        if client.status == "running":
-            with suppress(Exception):
-                client.cancel(futures)
-
-
-def _seen_workers(client: Any, last: float) -> float:
-    """When there was a worker; Dask itself would wait for a new one for ever."""
-    if client.nthreads():
-        return monotonic()
-    if monotonic() - last > _PATIENCE:
-        raise EngineError(
-            f"The Dask cluster had no worker for {_PATIENCE:.0f} seconds. Nothing was released. "
-            f"Start workers that have gdppca {__version__} and fit again."
-        )
-    return last
-
-
-def _lost(error: BaseException) -> EngineError:
-    return EngineError(
-        f"The Dask cluster was lost ({type(error).__name__}). Nothing was released. Look after its "
-        "scheduler, connect a new Client and fit again."
-    )
-
-
-def _failed(error: BaseException) -> GdppcaError:
-    """What to say of a task of the table itself, instead of what it said."""
-    kind = type(error)
-    if kind.__name__ == "KilledWorker":
-        return EngineError(
-            "One task took its workers down again and again; too little memory is the usual "
-            "reason. Nothing was released. Use smaller partitions, or workers with more memory."
-        )
-    if kind is RuntimeError and "deserialization" in str(error):  # by the scheduler
-        return EngineError(
-            f"The Dask scheduler does not understand the tasks. Install gdppca {__version__} on "
-            "it and on the workers."
-        )
-    of_dask = kind.__module__.startswith("distributed")
-    if of_dask or isinstance(error, CancelledError | BrokenExecutor):
-        return _lost(error)
-    return DataError(
-        f"The Dask table cannot be computed: a task of its own failed with {kind.__name__}. "
-        "Nothing was released. Its own compute() says more."
-    )

@@ -15,6 +15,7 @@ import threadpoolctl
 from gdppca import DPPCA, DataError, Ledger, kendall_tau
 from gdppca._errors import ColumnTypeError, EngineError
 from gdppca.engines import dask as engines_dask
+from gdppca.engines import dask_running, dask_tasks
 from gdppca.engines.base import OrderKeys, Recipe
 from gdppca.engines.dask import DaskEngine
 from gdppca.kernels import silent
@@ -110,7 +111,7 @@ def test_exchanges_in_several_steps_give_what_one_gives(X, monkeypatch):
 @pytest.mark.parametrize("count", [1, 16, 100, 1000])
 def test_pieces_do_not_explode_with_the_partitions(count):
     plan = engines_dask._Plan(array(np.zeros((2, 2))))
-    sources = [partial(plan.add, engines_dask._split, []) for _ in range(count)]
+    sources = [partial(plan.add, dask_tasks.split, []) for _ in range(count)]
     buckets = engines_dask._dealt_out(plan, sources, range(count), count)
     assert len(buckets) == count
     assert len(plan._tasks) <= 2 * 33 * count + 100
@@ -236,7 +237,7 @@ def test_rows_in_another_order_when_they_are_read_again_are_noticed(X, monkeypat
 
     def split_turned(keys, parts, first, n_features, edges):
         turned = [part[::-1] for part in parts]
-        return engines_dask._split_group(keys, turned, first, n_features, edges)
+        return dask_tasks.split_group(keys, turned, first, n_features, edges)
 
     def half_read_again(plan, sources, buckets, n_buckets):
         again = [partial(plan.add, split_turned, *source.args[1:]) for source in sources]
@@ -252,7 +253,7 @@ def test_rows_in_another_order_when_they_are_read_again_are_noticed(X, monkeypat
 
 def test_fingerprints_know_rows_and_not_their_order(X):
     def fingerprint(rows):
-        return engines_dask._fingerprint([(np.ascontiguousarray(rows), None)])
+        return dask_tasks.fingerprint([(np.ascontiguousarray(rows), None)])
 
     assert fingerprint(X) == fingerprint(X[::-1])
     assert fingerprint(X) != fingerprint(np.concatenate([X[:1], X[:-1]]))
@@ -276,8 +277,8 @@ def test_threads_are_left_as_they_were(X, monkeypatch):
 
 def test_sums_take_one_thread_each(monkeypatch):
     monkeypatch.delenv(THREADS_VARIABLE, raising=False)
-    with engines_dask._one_thread():
-        with engines_dask._one_thread():
+    with dask_tasks.one_thread():
+        with dask_tasks.one_thread():
             assert usable_cores() == 1
         assert usable_cores() == 1
     assert THREADS_VARIABLE not in os.environ
@@ -416,7 +417,7 @@ def test_a_task_that_takes_its_workers_down_ends(client):
 
 @pytest.mark.parametrize("end", ["workers", "scheduler", "before", "kept"])
 def test_a_cluster_that_is_gone_is_an_error_and_spends_nothing(end, monkeypatch, tmp_path):
-    monkeypatch.setattr(engines_dask, "_PATIENCE", 0.5)
+    monkeypatch.setattr(dask_running, "_PATIENCE", 0.5)
     address = f"sqlite:///{tmp_path}/budget.db"
     Ledger(address).create("patients", epsilon=2.0, delta=1e-6)
     pca = DPPCA(location=None, ledger=f"{address}#patients")
@@ -452,5 +453,5 @@ def test_sums_of_a_users_own_sign_merge_after_a_journey(X):
     parts = [(recipe.of(rows), 0) for rows in (X[:320], X[320:])]
     travelled = [cloudpickle.loads(cloudpickle.dumps(part)) for part in parts]
     assert travelled[0][0].sign != recipe.sign
-    total, _ = engines_dask._merge(recipe, travelled)
+    total, _ = dask_tasks.merge_sums(recipe, travelled)
     np.testing.assert_allclose(total.mean(), kendall_tau(X, Half(), pairs=16), atol=1e-14)
