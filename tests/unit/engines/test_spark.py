@@ -16,9 +16,10 @@ import spark as local
 
 from gdppca import DPPCA
 from gdppca._errors import ColumnTypeError, DataError, EngineError
-from gdppca.engines import spark
+from gdppca.engines import spark, spark_tasks
 from gdppca.engines.base import OrderKeys, Recipe, merged
-from gdppca.engines.spark import SparkEngine, bucket_count, bucket_of
+from gdppca.engines.spark import SparkEngine, bucket_count
+from gdppca.engines.spark_tasks import bucket_of
 from gdppca.kernels import silent
 from gdppca.ledgers import Ledger
 from gdppca.signs import as_sign
@@ -58,11 +59,11 @@ def test_buckets_are_larger_than_their_sums():
 
 def test_positions_have_the_order_of_the_keys():
     keys = KEYS.range(1000, part=4)
-    chosen, _, positions = spark._Keyed(KEYS)(4, 0, 1000)
+    chosen, _, positions = spark_tasks.Keyed(KEYS)(4, 0, 1000)
     np.testing.assert_array_equal(chosen, np.arange(1000))
     np.testing.assert_array_equal(np.argsort(positions), np.argsort(keys))
     bound = 2**62
-    chosen, _, positions = spark._Keyed(KEYS, bound=bound)(4, 200, 800)
+    chosen, _, positions = spark_tasks.Keyed(KEYS, bound=bound)(4, 200, 800)
     np.testing.assert_array_equal(chosen, np.flatnonzero(keys[200:] <= bound))
     np.testing.assert_array_equal(positions.argsort(), keys[200 + chosen].argsort())
 
@@ -70,21 +71,21 @@ def test_positions_have_the_order_of_the_keys():
 def test_first_rows_are_taken_from_the_first_partitions():
     quotas = spark._quotas({3: 10, 0: 5, 7: 9}, 12)
     assert quotas == {0: 5, 3: 7, 7: 0}
-    chosen, _, positions = spark._First(quotas)(3, 4, 6)
+    chosen, _, positions = spark_tasks.First(quotas)(3, 4, 6)
     np.testing.assert_array_equal(chosen, [0, 1, 2])
     assert (np.diff(positions) > 0).all()
-    assert positions[0] > spark._First(quotas)(0, 0, 5)[2].max()
-    assert len(spark._First(quotas)(1, 0, 6)[0]) == 0
+    assert positions[0] > spark_tasks.First(quotas)(0, 0, 5)[2].max()
+    assert len(spark_tasks.First(quotas)(1, 0, 6)[0]) == 0
 
 
 def test_rows_survive_their_packing(rng):
     X = rng.normal(size=(50, D))
-    packed = spark._packed(X[::2])
-    np.testing.assert_array_equal(spark._unpacked(packed, D), X[::2])
-    np.testing.assert_array_equal(spark._unpacked(packed[7:], D), X[14::2])
+    packed = spark_tasks._packed(X[::2])
+    np.testing.assert_array_equal(spark_tasks.unpacked(packed, D), X[::2])
+    np.testing.assert_array_equal(spark_tasks.unpacked(packed[7:], D), X[14::2])
     chunks = pa.chunked_array([packed[:3], packed[3:3], packed[3:]])
-    np.testing.assert_array_equal(spark._unpacked(chunks, D), X[::2])
-    assert spark._unpacked(pa.chunked_array([], pa.binary()), D).shape == (0, D)
+    np.testing.assert_array_equal(spark_tasks.unpacked(chunks, D), X[::2])
+    assert spark_tasks.unpacked(pa.chunked_array([], pa.binary()), D).shape == (0, D)
 
 
 def failing(batches):
@@ -100,7 +101,7 @@ def refusing(batches):
 def test_a_failure_on_a_worker_keeps_its_words_there(monkeypatch):
     monkeypatch.setenv("GDPPCA_THREADS", "")  # the task sets it; put back after the test
     with pytest.raises(RuntimeError, match="ValueError") as failure:
-        list(spark._Task(failing, ())([]))
+        list(spark_tasks.Task(failing, ())([]))
     assert SECRET_CELL not in str(failure.value)
     assert failure.value.__context__ is None
     assert os.environ["GDPPCA_THREADS"] == "1"
@@ -108,22 +109,24 @@ def test_a_failure_on_a_worker_keeps_its_words_there(monkeypatch):
 
 def test_a_refusal_on_a_worker_is_a_row(monkeypatch):
     monkeypatch.setenv("GDPPCA_THREADS", "")
-    [row] = spark._Task(refusing, ())([])
+    [row] = spark_tasks.Task(refusing, ())([])
     with pytest.raises(DataError, match=r"^Column 'x1': NaN\.$"):
-        spark._raise_first(row)
+        spark_tasks.raise_first(row)
 
 
 def test_another_version_on_a_worker_is_refused(monkeypatch):
     monkeypatch.setenv("GDPPCA_THREADS", "")
-    task = pickle.loads(pickle.dumps(spark._Task(spark._bucket_sums, (PAIRS,), version="0.0.1")))
+    task = pickle.loads(
+        pickle.dumps(spark_tasks.Task(spark_tasks.bucket_sums, (PAIRS,), version="0.0.1"))
+    )
     [row] = task([])
     with pytest.raises(EngineError, match=r"this program has 0\.0\.1\. Install the same"):
-        spark._raise_first(row)
+        spark_tasks.raise_first(row)
 
 
 def test_the_secret_is_not_shown():
-    choice = spark._Keyed(KEYS)
-    for shown in (choice, spark._Task(spark._chosen, (("a",), choice))):
+    choice = spark_tasks.Keyed(KEYS)
+    for shown in (choice, spark_tasks.Task(spark_tasks.chosen, (("a",), choice))):
         assert repr(KEYS.secret)[2:-1] not in repr(shown)
 
 
@@ -144,18 +147,18 @@ def test_reasons_quote_nothing(failure, words):
 def marks(*batches):
     """Marks of the batches that one attempt at a partition sees."""
     rows = [pa.RecordBatch.from_pydict({"a": batch}) for batch in batches]
-    chosen = spark._chosen(rows, ("a",), spark._Keyed(KEYS))
+    chosen = spark_tasks.chosen(rows, ("a",), spark_tasks.Keyed(KEYS))
     return np.unique(np.concatenate([batch["mark"].to_numpy() for batch in chosen]))
 
 
 def test_marks_tell_a_repeated_order_from_another(monkeypatch):
-    monkeypatch.setattr(spark, "_partition", lambda: 7)
+    monkeypatch.setattr(spark_tasks, "_partition", lambda: 7)
     first = marks([1.0, 2.0], [3.0])
-    assert not spark._Part(PAIRS.empty(), np.union1d(first, marks([1.0, 2.0], [3.0]))).torn
+    assert not spark_tasks.Part(PAIRS.empty(), np.union1d(first, marks([1.0, 2.0], [3.0]))).torn
     for other in (marks([2.0, 1.0], [3.0]), marks([1.0, 3.0], [2.0]), marks([1.0, 2.0], [4.0])):
-        assert spark._Part(PAIRS.empty(), np.union1d(first, other)).torn
-    monkeypatch.setattr(spark, "_partition", lambda: 8)
-    assert not spark._Part(PAIRS.empty(), np.union1d(first, marks([2.0, 1.0], [3.0]))).torn
+        assert spark_tasks.Part(PAIRS.empty(), np.union1d(first, other)).torn
+    monkeypatch.setattr(spark_tasks, "_partition", lambda: 8)
+    assert not spark_tasks.Part(PAIRS.empty(), np.union1d(first, marks([2.0, 1.0], [3.0]))).torn
 
 
 def test_something_else_of_spark_is_refused():
