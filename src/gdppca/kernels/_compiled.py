@@ -486,58 +486,59 @@ def pair_differences(first, second, differences, lengths, exponents):
     for start in range(0, len(first), 4):
         stop = min(len(first), start + 4)
         for p in range(start, stop):
-            other = second[min(p, len(second) - 1)]
-            exponents[p] = _scaled_difference(first[p], other, differences[p])
-        _lengths(differences[start:stop], lengths[start:stop])
+            exponents[p] = _scaled_difference(first, second, p, differences)
+        _fill_lengths(differences, start, stop, lengths, start)
 
 
 @_compiled
-def _scaled_difference(a, b, out):
-    """Fill a - b, scaled, and return the exponent of the scale."""
+def _scaled_difference(first, second, p, differences):
+    """Fill the difference of pair p, scaled, and return the exponent of the scale."""
+    d, q = first.shape[1], min(p, len(second) - 1)
     shift = 0
-    for k in range(len(out)):
-        out[k] = a[k] - b[k]
-    largest = _largest(out)
+    for k in range(d):
+        differences[p, k] = first[p, k] - second[q, k]
+    largest = _largest(differences, p)
     if largest == np.inf:
         # What a quarter rounds away is below 1e-600 of the largest entry.
         shift = 2
-        for k in range(len(out)):
-            out[k] = 0.25 * a[k] - 0.25 * b[k]
-        largest = _largest(out)
+        for k in range(d):
+            differences[p, k] = 0.25 * first[p, k] - 0.25 * second[q, k]
+        largest = _largest(differences, p)
     exponent = math.frexp(largest)[1]
     # Two factors, since 2**1074 is not a number.
     once = math.ldexp(1.0, -exponent // 2)
     twice = math.ldexp(1.0, -exponent - (-exponent // 2))
-    for k in range(len(out)):
-        out[k] = out[k] * once * twice
+    for k in range(d):
+        differences[p, k] = differences[p, k] * once * twice
     return exponent + shift
 
 
 @_compiled
-def _largest(numbers):
-    """Largest size of numbers that are not NaN; see `largest_bits`."""
+def _largest(table, i):
+    """Largest size in row i, where no number is NaN; see `largest_bits`."""
     largest = np.int64(0)
-    for k in range(len(numbers)):
-        largest = max(largest, _bits(numbers[k]) & _SIZE)
+    for k in range(table.shape[1]):
+        largest = max(largest, _bits(table[i, k]) & _SIZE)
     return _number(largest)
 
 
 @_compiled
-def _lengths(rows, lengths):
-    """Length of each row, its columns one after the other; four rows at once, to wait less."""
-    if len(rows) == 4:
-        s0 = s1 = s2 = s3 = 0.0
+def _fill_lengths(rows, start, stop, lengths, place):
+    """Lengths of at most four rows, columns one after the other; four at once, to wait less."""
+    s0 = s1 = s2 = s3 = 0.0
+    if stop - start == 4:
         for k in range(rows.shape[1]):
-            s0, s1 = _fma(rows[0, k], rows[0, k], s0), _fma(rows[1, k], rows[1, k], s1)
-            s2, s3 = _fma(rows[2, k], rows[2, k], s2), _fma(rows[3, k], rows[3, k], s3)
-        lengths[0], lengths[1], lengths[2], lengths[3] = s0, s1, s2, s3
-    else:
-        for i in range(len(rows)):
-            lengths[i] = 0.0
-            for k in range(rows.shape[1]):
-                lengths[i] = _fma(rows[i, k], rows[i, k], lengths[i])
-    for i in range(len(rows)):
-        lengths[i] = math.sqrt(lengths[i])
+            x0, x1, x2 = rows[start, k], rows[start + 1, k], rows[start + 2, k]
+            x3 = rows[start + 3, k]
+            s0, s1, s2, s3 = _fma(x0, x0, s0), _fma(x1, x1, s1), _fma(x2, x2, s2), _fma(x3, x3, s3)
+        lengths[place], lengths[place + 1] = math.sqrt(s0), math.sqrt(s1)
+        lengths[place + 2], lengths[place + 3] = math.sqrt(s2), math.sqrt(s3)
+        return
+    for i in range(start, stop):
+        s0 = 0.0
+        for k in range(rows.shape[1]):
+            s0 = _fma(rows[i, k], rows[i, k], s0)
+        lengths[place + i - start] = math.sqrt(s0)
 
 
 @_compiled
@@ -547,41 +548,33 @@ def add_directions(rows, centre, scale, total, lengths):
     Every term is a function of its own row alone and a whole number, so the sums are exact
     while they stay below 2**53. Halves first: a difference of two floats is then a float.
     """
-    d = rows.shape[1]
-    halves = np.empty((4, d))
+    halves, units = np.empty((4, rows.shape[1])), np.empty(4)
     for start in range(0, len(rows), 4):
-        few = halves[: min(4, len(rows) - start)]
-        units = lengths[start : start + 4]
-        for i in range(len(few)):
-            units[i] = _half_difference(rows[start + i], centre, few[i])
-        _add_units(few, units, scale, total)
+        few = min(4, len(rows) - start)
+        for i in range(few):
+            units[i] = _half_difference(rows, start + i, centre, halves, i)
+        _fill_lengths(halves, 0, few, lengths, start)
+        for i in range(few):
+            root = lengths[start + i]
+            lengths[start + i] = min(root * units[i], 1.7976931348623157e308)
+            if root > 0.0:
+                factor = scale / root
+                for k in range(len(total)):
+                    total[k] += np.rint(halves[i, k] * factor)
 
 
 @_compiled
-def _half_difference(row, centre, half):
+def _half_difference(rows, row, centre, halves, i):
     """Fill (row - centre)/2, scaled where squares could leave the range of floats.
 
     Returns how much longer the difference is.
     """
-    for k in range(len(half)):
-        half[k] = 0.5 * row[k] - 0.5 * centre[k]
-    largest = _largest(half)
+    for k in range(len(centre)):
+        halves[i, k] = 0.5 * rows[row, k] - 0.5 * centre[k]
+    largest = _largest(halves, i)
     if largest == 0.0 or 1e-140 <= largest <= 1e140:
         return 2.0
     exponent = math.frexp(largest)[1]
-    for k in range(len(half)):
-        half[k] = math.ldexp(half[k], -exponent)
+    for k in range(len(centre)):
+        halves[i, k] = math.ldexp(halves[i, k], -exponent)
     return math.ldexp(1.0, min(exponent + 1, 1023))
-
-
-@_compiled
-def _add_units(halves, units, scale, total):
-    """Add rint(scale · u) for each row, and turn `units` into lengths."""
-    roots = np.empty(len(halves))
-    _lengths(halves, roots)
-    for i in range(len(halves)):
-        units[i] = min(roots[i] * units[i], 1.7976931348623157e308)
-        if roots[i] > 0.0:
-            factor = scale / roots[i]
-            for k in range(len(total)):
-                total[k] += np.rint(halves[i, k] * factor)
