@@ -16,7 +16,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "paper"]
+exclude_patterns = ["_build", "gallery", "paper", "scaling"]
 html_theme = "furo"
 html_title = f"gdppca {version}"
 

@@ -244,7 +244,7 @@ class DPPCA(PrivatePCA):
         ----------
         source : str, path, list of paths, or table
             A CSV, Parquet, Arrow or JSON file, a folder of them, a pattern such as
-            "visits/*.parquet", or a table of arrow, DuckDB, Dask or Spark.
+            ``"visits/*.parquet"``, or a table of arrow, DuckDB, Dask or Spark.
         columns : list of str, optional
             Columns to use; all if left out.
         assume_shuffled : bool, default False
