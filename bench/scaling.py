@@ -1,7 +1,7 @@
 """Time and memory against rows and columns, ours beside others: `make bench`.
 
 Every size runs in a process of its own, in which all methods take turns; the best of some rounds
-counts. Memory is the growth of the largest resident size over that with the table alone, in a
+counts. Memory is how far the largest resident size rises above that with the table alone, in a
 process for each method. Other private libraries run in environments of their own, where they
 install. Everything measured goes to docs/scaling/, with pictures and a table of ratios.
 
@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -124,11 +123,18 @@ def timed(n: int, d: int) -> dict[str, float]:
 
 def grown(name: str, n: int, d: int) -> float:
     """Megabytes that a method needs beside its table."""
+    methods(np.random.default_rng(0).normal(size=(2000, 5)))[name]()  # compiles
     X = np.random.default_rng(0).normal(size=(n, d))
-    methods(np.ascontiguousarray(X[: min(n, 5000)]))[name]()  # compiles
-    before = _peak()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
+    before = _resident("VmHWM")
     methods(X)[name]()
-    return max(0.0, _peak() - before)
+    return _resident("VmHWM") - before
+
+
+def _resident(field: str) -> float:
+    """Megabytes that Linux counts for this process."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status[field].split()[0]) / 1024
 
 
 def streamed(file: str, way: str) -> dict[str, float]:
@@ -139,7 +145,7 @@ def streamed(file: str, way: str) -> dict[str, float]:
     DPPCA(2, delta=1e-9, **how).fit(np.random.default_rng(0).normal(size=(5000, 3)))  # compiles
     started = time.perf_counter()
     DPPCA(2, delta=1e-9, **how).fit_stream(file)
-    return {"seconds": time.perf_counter() - started, "peak": _peak()}
+    return {"seconds": time.perf_counter() - started, "peak": _resident("VmHWM")}
 
 
 def written(folder: str, n: int, d: int = 20) -> str:
@@ -155,10 +161,6 @@ def written(folder: str, n: int, d: int = 20) -> str:
             X = rng.normal(size=(min(10**6, n - start), d))
             out.write_table(pa.table(dict(zip(names, X.T, strict=True))), row_group_size=122_880)
     return path
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 # --- Running it -----------------------------------------------------------------------------------
