@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
@@ -101,12 +100,7 @@ class Engine(Protocol):
     def __enter__(self) -> Self:
         """Find the rows and count them."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """Leave nothing behind."""
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import getitem
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -55,12 +54,7 @@ class DaskEngine:
         self.n_samples = sum(self._lengths)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """Nothing was written; what the tasks made is gone with their futures."""
 
     def sample(self, size: int) -> np.ndarray:

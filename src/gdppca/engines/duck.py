@@ -13,7 +13,6 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -66,12 +65,7 @@ class DuckEngine:
             self._cleanup = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         self._cleanup.close()
 
     def sample(self, size: int) -> np.ndarray:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -87,12 +86,7 @@ class SparkEngine:
         self.n_samples = sum(self._lengths.values())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """Nothing was kept; Spark removes what it shuffled."""
 
     def sample(self, size: int) -> np.ndarray:
