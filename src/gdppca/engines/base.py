@@ -137,6 +137,11 @@ class OrderKeys:
         return self.of(np.arange(n), part) if n else np.empty(0, dtype=np.uint64)
 
 
+# On a cluster samples have keys of their own: a partition may be read in another order the next
+# time, and whoever gets a low key then must not depend on who had one before.
+SAMPLE_PARTS = 2**32
+
+
 def sample_size(n_features: int) -> int:
     """Rows that fit into memory beside everything else."""
     return min(LARGEST_SAMPLE, max(2, _SAMPLE_ENTRIES // n_features))

@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gdppca._errors import DataError, EngineError, GdppcaError
-from gdppca.engines.base import OrderKeys, Recipe, Sums, merged
+from gdppca.engines.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, merged
 from gdppca.engines.frames import as_matrix
 from gdppca.kernels.parallel import THREADS_VARIABLE
 
@@ -58,11 +58,13 @@ def _keyed(keys: OrderKeys, parts: list[Any], first: int, n_features: int) -> It
         yield rows, keys.range(len(rows), number)
 
 
-def rows_below(bound: int, keys: OrderKeys, *group: Any) -> list[Keyed]:
-    """The rows of a group whose keys do not lie above the bound."""
+def rows_below(
+    bound: int, keys: OrderKeys, parts: list[Any], first: int, n_features: int
+) -> list[Keyed]:
+    """The rows of a group whose keys, those of samples, do not lie above the bound."""
     return [
         (rows[chosen], found[chosen])
-        for rows, found in _keyed(keys, *group)
+        for rows, found in _keyed(keys, parts, SAMPLE_PARTS + first, n_features)
         for chosen in [found <= np.uint64(bound)]
     ]
 

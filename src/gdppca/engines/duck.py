@@ -70,11 +70,15 @@ class DuckEngine:
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
+        # Rows that no sum can take come along: they are refused here, before anything is spent.
+        bad = " OR ".join(f"NOT coalesce(isfinite({c}), false)" for c in self._columns_here())
         if self._keys is None:
-            query = f"SELECT {self._cells()} FROM rows LIMIT {size}"
+            for _ in self._batches(f"SELECT * FROM ({self._cells()}) WHERE {bad} LIMIT 1"):
+                pass
+            query = f"{self._cells()} LIMIT {size}"
         else:
             bound = key_threshold(size, self.n_samples)
-            query = f"{self._keyed()} WHERE secret <= {bound} ORDER BY secret"
+            query = f"{self._keyed()} WHERE secret <= {bound} OR {bad} ORDER BY secret"
         return np.concatenate([np.empty((0, self.n_features)), *self._batches(query)])
 
     def total(self, recipe: Recipe, progress: Progress) -> Sums:
@@ -83,7 +87,7 @@ class DuckEngine:
         if recipe.ordered and self._keys is not None:
             query, sorting = f"{self._keyed()} ORDER BY secret", _SORTING
         else:
-            query, sorting = f"SELECT {self._cells()} FROM rows", 0.0
+            query, sorting = self._cells(), 0.0
         with self._telling(progress, sorting):
             batches = _begun(self._batches(query))
         for batch in batches:
@@ -94,14 +98,19 @@ class DuckEngine:
             raise DataError(f"{self._source.name} changed while it was read. Nothing was released.")
         return total
 
-    def _cells(self) -> str:
-        return ", ".join(
-            f"CAST({quoted(name)} AS DOUBLE) AS {quoted(name)}" for name in self._names
-        )
+    def _columns_here(self) -> list[str]:
+        """Names of our own inside queries: a column of the table may be called anything."""
+        return [f"c{k}" for k in range(self.n_features)]
+
+    def _cells(self, more: str = "") -> str:
+        names = zip(self._names, self._columns_here(), strict=True)
+        cells = ", ".join(f"CAST({quoted(name)} AS DOUBLE) AS {here}" for name, here in names)
+        return f"SELECT {cells}{more} FROM rows"
 
     def _keyed(self) -> str:
-        places = "SELECT *, secret_key(row_number() OVER () - 1) AS secret FROM rows"
-        return f"SELECT {self._cells()} FROM ({places})"
+        """Cells, and beside them the key of each row; nothing else that could bear its name."""
+        keyed = self._cells(", secret_key(row_number() OVER () - 1) AS secret")
+        return f"SELECT {', '.join(self._columns_here())} FROM ({keyed})"
 
     def _batches(self, query: str) -> Iterator[np.ndarray]:
         """Results of a query as matrices of finite numbers."""
@@ -110,7 +119,8 @@ class DuckEngine:
         rows = min(_BATCH_ROWS, max(1024, _BATCH_ENTRIES // self.n_features))
         reader = self._plainly(lambda: self._connection.sql(query).to_arrow_reader(rows))
         while (batch := self._plainly(lambda: next(reader, None))) is not None:
-            yield as_matrix(pa.Table.from_batches([batch])).values
+            table = pa.Table.from_batches([batch]).rename_columns(list(self._names))
+            yield as_matrix(table).values
         self._source.require_unchanged()
 
     @contextmanager

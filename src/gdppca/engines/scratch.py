@@ -18,14 +18,16 @@ from gdppca._errors import DataError
 _PREFIX = "gdppca-rows-"
 _LOCK = "in-use"
 _NEW = 60.0  # seconds
+_ENDINGS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """A folder of our own (mode 0700) where the system keeps temporary files, see TMPDIR.
 
-    It is removed at the end, on errors, on Ctrl-C and on SIGTERM. Only SIGKILL and a power cut
-    can leave it; the next one that is made removes what they left.
+    It is removed at the end, on errors, on Ctrl-C, on SIGTERM and on SIGHUP, a terminal that is
+    gone. What else ends a program at once, such as SIGKILL and a power cut, can leave it; the
+    next one that is made removes what they left.
     """
     _remove_orphans()
     try:
@@ -37,7 +39,7 @@ def private_folder() -> Iterator[Path]:
             f"({error.strerror}). Set TMPDIR to a folder with room."
         ) from None
     try:
-        with _removed_on_sigterm(folder):
+        with _removed_on_signals(folder):
             _locked(lock)
             yield folder
     finally:
@@ -46,23 +48,25 @@ def private_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _removed_on_sigterm(folder: Path) -> Iterator[None]:
-    """SIGTERM ends a Python program without any clean-up, unless somebody takes it."""
+def _removed_on_signals(folder: Path) -> Iterator[None]:
+    """They end a Python program without any clean-up, unless somebody takes them."""
     in_main = threading.current_thread() is threading.main_thread()  # others cannot take signals
-    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield  # the program has its own plans
-        return
+    known = [getattr(signal, name) for name in _ENDINGS if hasattr(signal, name)]
+    # Where a signal has another handler, the program has its own plans.
+    ours = [each for each in known if in_main and signal.getsignal(each) is signal.SIG_DFL]
 
     def remove_and_end(number: int, frame: FrameType | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    signal.signal(signal.SIGTERM, remove_and_end)
+    for each in ours:
+        signal.signal(each, remove_and_end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _locked(lock: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +30,8 @@ _MISSING = [
 ]
 _UNKNOWN = "UNKNOWN"
 _WHOLE_FILE = -1  # rows that types are guessed from
+_SOME = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UBIGINT", "DECIMAL", "FLOAT")
+_GUESSED = {"csv": _SOME, "json": (*_SOME, "BOOLEAN")}  # types of the first rows: any number
 
 
 class Source(Protocol):
@@ -118,14 +120,10 @@ class Files(_Viewed):
         columns = {path: self._columns_of(path) for path in self._paths}
         first = columns[self._paths[0]]
         for path, others in columns.items():
+            self._require_header(path, others)
+        for path, others in columns.items():
             self._require_same_names(first, path, others)
         types = _common_types(columns)
-        if self._kind == "csv" and any(map(looks_like_a_cell, first)):
-            raise DataError(
-                f"'{self._paths[0]}' seems to have no header, or other separators than commas: a "
-                "column's name looks like a cell. The first row must hold names that start with a "
-                "letter, since names are published."
-            )
         self._reading = None
         self._view(self._relation(self._paths, types))
 
@@ -135,12 +133,21 @@ class Files(_Viewed):
             raise self.explained()
         relation = self._relation([path], guessed_from=guessed_from)
         types = list(map(str, relation.types))
-        if self._kind == "csv":
-            if not relation.limit(1).fetchall():
-                types = [_UNKNOWN] * len(types)
-            # Whole numbers in one file may be fractions in the next.
-            types = ["DOUBLE" if _is_whole(kind) else kind for kind in types]
+        if self._kind == "csv" and not relation.limit(1).fetchall():
+            types = [_UNKNOWN] * len(types)
+        if self._kind in _GUESSED:
+            # The first rows must not decide how others are rounded; nor one file for the next.
+            anything = _GUESSED[self._kind]
+            types = ["DOUBLE" if kind.split("(")[0] in anything else kind for kind in types]
         return dict(zip(relation.columns, types, strict=True))
+
+    def _require_header(self, path: Path, names: Iterable[str]) -> None:
+        if self._kind == "csv" and any(map(looks_like_a_cell, names)):
+            raise DataError(
+                f"'{path}' seems to have no header, or other separators than commas: a column's "
+                "name looks like a cell. The first row must hold names that start with a letter, "
+                "since names are published."
+            )
 
     def _require_same_names(
         self, first: dict[str, str], path: Path, others: dict[str, str]
@@ -155,15 +162,16 @@ class Files(_Viewed):
     def _relation(
         self, paths: list[Path], types: dict[str, str] | None = None, guessed_from: int = 20_480
     ) -> Any:
-        names = [str(path) for path in paths]
-        if self._kind == "parquet":
-            return self._connection.read_parquet(names, union_by_name=len(names) > 1)
-        if self._kind == "json":
-            return self._connection.read_json(names, union_by_name=len(names) > 1)
         if self._kind == "arrow":
             from pyarrow import dataset
 
-            return self._connection.from_arrow(dataset.dataset(names, format="arrow"))
+            every = [str(path) for path in paths]
+            return self._connection.from_arrow(dataset.dataset(every, format="arrow"))
+        names = [glob.escape(str(path)) for path in paths]  # DuckDB would take them as patterns
+        if self._kind == "parquet":
+            return self._connection.read_parquet(names, union_by_name=len(names) > 1)
+        if self._kind == "json":
+            return self._connection.read_json(names, columns=types)
         tabbed = any(".tsv" in path.suffixes for path in paths)
         return self._connection.read_csv(
             names,
@@ -194,14 +202,14 @@ class Files(_Viewed):
                     for name, kind in types.items()
                     if kind not in (self._types.get(name), _UNKNOWN)
                 ]
-                if text or not types:
-                    self._reading = path
+                if text:
+                    return DataError(
+                        f"Column '{text[0]}' of '{path}': not numbers in every row. Use other "
+                        "columns, or code this one as numbers yourself."
+                    )
+                if not types:
                     break
-            if self._reading is not None and types:
-                return DataError(
-                    f"Column '{text[0]}' of '{self._reading}': not numbers in every row. Use other "
-                    "columns, or code this one as numbers yourself."
-                )
+                self._reading = None
         where = f"'{self._reading}'" if self._reading else self.name
         return DataError(
             f"{where} cannot be read as {self._kind}: it is damaged, empty or has rows of "
@@ -223,10 +231,6 @@ def _common_types(columns: dict[Path, dict[str, str]]) -> dict[str, str]:
                     "files with the same types."
                 )
     return {name: "DOUBLE" if kind == _UNKNOWN else kind for name, (kind, _) in known.items()}
-
-
-def _is_whole(kind: str) -> bool:
-    return kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT") or "DECIMAL" in kind
 
 
 def kind_of(path: Path) -> str:
@@ -253,7 +257,18 @@ def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
     for path in paths:
         if not path.is_file():
             raise DataError(f"There is no file '{path}'.")
+    _refuse_twice(paths)
     return Files(paths, name)
+
+
+def _refuse_twice(paths: list[Path]) -> None:
+    """Rows that are read twice weigh twice, and noise for one row would not hide them."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        found = path.stat()
+        before = seen.setdefault((found.st_dev, found.st_ino), path)
+        if before is not path:
+            raise DataError(f"'{before}' and '{path}' are the same file: give it once.")
 
 
 def files_behind(path: Path) -> list[Path]:

@@ -23,7 +23,7 @@ from gdppca._errors import (
     MissingExtraError,
 )
 from gdppca._version import __version__
-from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold
+from gdppca.engines.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, key_threshold
 from gdppca.engines.files import require_columns
 from gdppca.engines.frames import listed
 from gdppca.engines.spark_tasks import (
@@ -57,9 +57,6 @@ _SIGNS_OF_ABSENCE = (
     *("NO_ACTIVE_SESSION", "SESSION_OR_CONTEXT_NOT_EXISTS", "SESSION_CLOSED", "stopped"),
     *("UNAVAILABLE", "failed to connect", "Connection", "Py4JNetworkError", "shut down"),
 )
-# Samples have keys of their own: Spark may read in another order the next time, and whoever gets a
-# low key then must not depend on who had one before.
-_SAMPLE_PARTS = 2**32
 
 
 class SparkEngine:
@@ -95,7 +92,7 @@ class SparkEngine:
             choice: Choice = First(_quotas(self._lengths, size))
         else:
             bound = key_threshold(size, self.n_samples)
-            choice = Keyed(self._keys, bound=bound, first_part=_SAMPLE_PARTS)
+            choice = Keyed(self._keys, bound=bound, first_part=SAMPLE_PARTS)
         found = _asked("draw a sample", lambda: self._rows(choice).toArrow())
         raise_first(found)
         order = np.argsort(found["position"].to_numpy(), kind="stable")

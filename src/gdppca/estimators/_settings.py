@@ -100,6 +100,16 @@ class Settings:
         return min(self.n_samples, sample_size(self.n_features))
 
     @property
+    def sampled(self) -> bool:
+        """Whether something was found on a sample of the rows."""
+        return bool(self.own) and self.n_seen < self.n_samples
+
+    @property
+    def described_scheme(self) -> dict[str, Any]:
+        """The scheme, and the size of the sample if there was one, as they stand in a release."""
+        return self.scheme.describe() | ({"sample": self.n_seen} if self.sampled else {})
+
+    @property
     def looks_first(self) -> bool:
         """Whether something is drawn before the matrix: scales, a centre or a radius."""
         return self.scale_share is not None or self.seeks_centre or self.radius_event is not None
@@ -171,8 +181,7 @@ class Settings:
             assumed.append(_ASSUMED_SCALE)
         if self.supply is Supply.BATCHES and self.scheme.ordered:
             assumed.append(_ASSUMED_ORDER)
-        sampled = bool(self.own) and self.n_seen < self.n_samples
-        if self.supply is Supply.UNSHUFFLED and (self.scheme.ordered or sampled):
+        if self.supply is Supply.UNSHUFFLED and (self.scheme.ordered or self.sampled):
             assumed.append(ASSUMED_SHUFFLED)
         return tuple(assumed)
 

@@ -495,14 +495,15 @@ class DPPCA(PrivatePCA):
         m = settings.n_components
         if isinstance(m, str):
             n, d = settings.n_samples, settings.n_features
-            bias = centre_bias(settings.drawn, n, d) if settings.location is not None else 0.0
+            centred = settings.location is not None
+            bias = centre_bias(settings.drawn, settings.n_seen, d) if centred else 0.0
             m = components_above_noise(spectrum.values, noisy.noise_sd, n, bias)
         release = Release(
             components=spectrum.leading(m).T,
             scatter=noisy.matrix,
             noise_sd=noisy.noise_sd,
             sign=settings.sign.describe(),
-            scheme=settings.scheme.describe(),
+            scheme=settings.described_scheme,
             calibration=settings.calibration,
             n_samples=settings.n_samples,
             n_features=settings.n_features,

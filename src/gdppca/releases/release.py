@@ -117,8 +117,10 @@ class Release:
         """What the error of a private centre may add to an eigenvalue; zero without one."""
         if self.location is None:
             return 0.0
-        groups = (self.scheme or {}).get("groups", 1)  # of a merged release, each with its own
-        return centre_bias(self.guarantee.events, self.n_samples // groups, self.n_features)
+        scheme = self.scheme or {}
+        each = self.n_samples // scheme.get("groups", 1)  # merged groups have centres of their own
+        seen = scheme.get("sample", each)
+        return centre_bias(self.guarantee.events, seen, self.n_features)
 
     def __repr__(self) -> str:
         return (

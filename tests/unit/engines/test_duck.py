@@ -17,8 +17,8 @@ import pyarrow.feather
 import pytest
 from pyarrow import csv, dataset, parquet
 
-from gdppca import DPPCA, BudgetExceeded, DataError, Ledger, kendall_tau, sin_theta
-from gdppca.engines import duck
+from gdppca import DPPCA, BudgetExceeded, DataError, Ledger, Release, kendall_tau, sin_theta
+from gdppca.engines import base, duck
 from gdppca.engines.base import OrderKeys, Recipe
 from gdppca.engines.opening import open_engine
 from gdppca.engines.sources import found_files
@@ -393,4 +393,106 @@ def test_files_of_a_folder_of_folders(table, tmp_path):
     parquet.write_table(table.slice(0, 10), tmp_path / "year=2024" / "a.parquet")
     parquet.write_table(table.slice(10, 10), tmp_path / "b.parquet")
     assert len(found_files(tmp_path)._paths) == 2
-    assert found_files([tmp_path, tmp_path / "b.parquet"]).name == "The list of files"
+    both = [tmp_path / "year=2024", tmp_path / "b.parquet"]
+    assert found_files(both).name == "The list of files"
+
+
+@pytest.mark.parametrize("name", ["secret", "Secret", "c0", "c1", "rows", "secret_key", 'a"b'])
+def test_no_name_of_a_column_gets_into_the_way_of_the_keys(X, name, tmp_path):
+    plain = ordered(pa.table(dict(zip("abc", X.T, strict=True))))
+    assert np.array_equal(ordered(pa.table(dict(zip([name, "b", "z"], X.T, strict=True)))), plain)
+    beside = pa.table(
+        {"a": X[:, 0], "b": X[:, 1], "z": X[:, 2], name + "_": X[:, 0], name: X[:, 0]}
+    )
+    assert np.array_equal(ordered(beside, columns=["a", "b", "z"]), plain)
+    with open_engine(beside, KEYS, ["a", "b", "z"]) as engine:
+        few = engine.sample(100)
+    assert np.array_equal(few, plain[: len(few)])
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("front", ["0.5", "0"])
+def test_the_first_rows_do_not_decide_how_others_are_rounded(kind, front, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    cells = [front, *["0"] * 25_000, *["0.4", "0.6"] * 50]
+    if kind == "csv":
+        path.write_text("a,b\n" + "".join(f"{cell},{cell}\n" for cell in cells))
+    else:
+        path.write_text("".join(f'{{"a": {cell}, "b": {cell}}}\n' for cell in cells))
+    rows = ordered(path)
+    assert np.array_equal(np.sort(rows[:, 1]), np.sort(np.array(cells, dtype=float)))
+
+
+def test_json_takes_each_cell_by_itself(tmp_path):
+    front = '{"a": true, "b": 1}\n' * 25_000
+    (tmp_path / "t.jsonl").write_text(front + '{"a": 0.25, "b": 2.5}\n')
+    assert ordered(tmp_path / "t.jsonl").sum(axis=0).tolist() == [25_000.25, 25_002.5]
+
+
+def test_no_file_is_read_twice(table, tmp_path):
+    file = tmp_path / "v1.parquet"
+    parquet.write_table(table, file)
+    os.symlink(file, tmp_path / "latest.parquet")
+    for twice in (tmp_path, [file, file], [tmp_path / "v*.parquet", file]):
+        with pytest.raises(DataError, match="are the same file: give it once"):
+            found_files(twice)
+
+
+def test_names_that_look_like_patterns_are_names(table, tmp_path):
+    parquet.write_table(table.slice(0, 10), tmp_path / "v1.parquet")
+    parquet.write_table(table.slice(10, 30), tmp_path / "v[1].parquet")
+    csv.write_csv(table.slice(10, 30), tmp_path / "w[1]?*.csv")
+    assert len(ordered(tmp_path / "v[1].parquet")) == 30
+    assert len(np.unique(ordered(tmp_path / "*.parquet")[:, 0])) == 40
+    assert len(ordered(tmp_path / "w[1]?*.csv")) == 30
+
+
+@pytest.mark.parametrize("cell", [np.nan, np.inf, None])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_bad_cell_outside_of_the_sample_is_refused_before_the_spend(
+    cell, shuffled, X, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 100)
+    address = f"sqlite:///{tmp_path}/budget.db"
+    ledger = Ledger(address)
+    ledger.create("people", epsilon=1.0, delta=1e-6)
+    bad = pa.table({"a": X[:, 0], "b": [*X[:-1, 1], cell]})
+    pca = DPPCA(1, location="private", ledger=f"{address}#people")
+    with pytest.raises(DataError, match="Column 'b'"):
+        pca.fit_stream(bad, assume_shuffled=shuffled)
+    assert ledger.account("people").spends == 0
+    assert (
+        len(
+            DPPCA(1, location="private")
+            .fit_stream(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+            .components_
+        )
+        == 1
+    )
+
+
+def test_a_release_knows_the_sample_that_its_centre_comes_from(X, tmp_path, monkeypatch):
+    table = pa.table(dict(zip("abc", np.tile(X, (20, 1)).T, strict=True)))
+    whole = DPPCA(1, location="private").fit_stream(table).release_
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 10_000)
+    release = DPPCA(1, location="private").fit_stream(table).release_
+    release.save(tmp_path / "r.json")
+    again = Release.load(tmp_path / "r.json")
+    assert again.scheme == {"name": "one-sample", "sample": 10_000}
+    assert whole.scheme == {"name": "one-sample"}
+    assert again.centre_bias > 2 * whole.centre_bias > 0
+
+
+def test_a_later_file_without_a_header_is_not_quoted(tmp_path):
+    (tmp_path / "a.csv").write_text("age,pulse\n1,2\n3,4\n")
+    (tmp_path / "b.csv").write_text("123456.78,1\n37.5,2\n")
+    for source in (tmp_path, [tmp_path / "b.csv", tmp_path / "a.csv"]):
+        with pytest.raises(DataError, match="seems to have no header") as refused:
+            ordered(source)
+        assert "123456" not in str(refused.value)
+
+
+def test_numbers_of_programmers_are_refused_in_words(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n0x10,2\n3,4\n")
+    with pytest.raises(DataError, match=r"a|read"):
+        ordered(tmp_path / "t.csv")

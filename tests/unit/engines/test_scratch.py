@@ -14,8 +14,9 @@ from gdppca import DataError
 from gdppca.engines.scratch import private_folder
 
 _HOLD = """
-import sys, time
+import signal, time
 from gdppca.engines.scratch import private_folder
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 with private_folder() as folder:
     (folder / "raw").write_text("somebody")
     print(folder, flush=True)
@@ -55,7 +56,7 @@ def test_folder_is_removed_after_an_error(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_folder_is_removed_on_signals(number, tmp_path):
     process, folder = holder(tmp_path)
     assert os.path.exists(os.path.join(folder, "raw"))
