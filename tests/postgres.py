@@ -60,7 +60,7 @@ class Server:
                 stderr=log,
                 **self._as,
             )
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 self._run("pg_isready", "-h", self.folder)
                 return
@@ -71,7 +71,7 @@ class Server:
     def stop(self):
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)  # at once, without waiting for clients
-            self._process.wait(30)
+            self._process.wait(180)
 
     def database(self, name):
         """Address of a new, empty database."""

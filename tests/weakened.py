@@ -33,14 +33,17 @@ def promise(name):
 
 
 def survives(what, runs):
-    """Whether the promise stands up to an audit."""
-    return not audit(what, runs=runs, confidence=SURE).refuted
+    """Whether the promise stands up to an audit; a second one decides where chance may have.
+
+    A promise that is kept is refuted twice once in 10¹⁰.
+    """
+    return not all(audit(what, runs=runs, confidence=SURE).refuted for _ in range(2))
 
 
 def is_refuted(what, runs, factor):
-    """Whether an audit notices that `factor` of the noise is left."""
+    """Whether an audit notices that `factor` of the noise is left, at the latest the second."""
     with weakened(factor):
-        return audit(what, runs=runs, confidence=1 - ALARM).refuted
+        return any(audit(what, runs=runs, confidence=1 - ALARM).refuted for _ in range(2))
 
 
 @contextmanager

@@ -220,7 +220,7 @@ def test_simulation_fills_the_first_screen(opened):
     for width, height in ((1280, 900), (390, 844)):
         page = opened("seeded", width=width, height=height)
         alert = page.get_by_role("alert")
-        assert "Nobody is protected" in alert.inner_text(timeout=1000).capitalize()
+        assert "Nobody is protected" in alert.inner_text().capitalize()
         box = alert.bounding_box()
         assert box["y"] + box["height"] < height
         assert alert.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(179, 32, 26)"

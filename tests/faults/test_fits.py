@@ -88,6 +88,12 @@ def test_killed_fits_and_reports(address, folder):
     )
 
 
+def turned_away(folder):
+    """How many processes were told that the database is gone."""
+    logs = folder.with_name("logs").iterdir()
+    return sum(b"error: The ledger at" in log.read_bytes() for log in logs)
+
+
 def test_database_gone_and_back(server, folder):
     """Stopped and crashed in turn while fits go on; who comes meanwhile is turned away."""
     address = server.database("ledger")
@@ -97,9 +103,11 @@ def test_database_gone_and_back(server, folder):
             published = len(list(folder.glob("*.json")))
             while blows() and len(list(folder.glob("*.json"))) < published + 5:
                 time.sleep(0.01)
+            before = turned_away(folder)
             server._process.send_signal(shutdown)
-            server._process.wait(30)
-            time.sleep(1)
+            server._process.wait(180)
+            while blows() and turned_away(folder) == before:
+                time.sleep(0.05)
             server.start()
 
     fates = storm(address, folder, kills=5, fits=25, meanwhile=meanwhile)

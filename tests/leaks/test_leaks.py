@@ -19,6 +19,7 @@ import sys
 import traceback
 import warnings
 import weakref
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,9 @@ from gdppca.releases import private_quantile, private_variances, score_map
 from gdppca.report import write_report
 
 CANARY = 123456.78125
-WORD = "HIV+"
+WORD = "HIV(+)"  # no picture holds it by chance: base64 has no brackets
+# As a number of its own: digits behind a point, or inside a checksum, may be anything.
+PRINTED = re.compile(r"(?<![\w.])123,?456(?!\w)")
 D = 4
 NAMES = ("age", "pulse", "weight", "iron")
 EXTRAS = {"variances": 0.1, "score_map": 0.2}
@@ -162,7 +165,7 @@ def found_among(values, forbidden):
     values, forbidden = np.abs(values), np.unique(np.abs(forbidden))
     place = np.clip(np.searchsorted(forbidden, values), 1, len(forbidden) - 1)
     nearest = np.minimum(np.abs(values - forbidden[place]), np.abs(values - forbidden[place - 1]))
-    return values[(nearest <= 1e-11 * values) & (values > 0)]
+    return values[(nearest <= 1e-13 * values) & (values > 0)]
 
 
 def assert_no_canary(text):
@@ -170,15 +173,16 @@ def assert_no_canary(text):
         for order in "<>":
             assert struct.pack(order + "d", CANARY) not in text
         text = text.decode("latin-1")
-    assert "123456" not in text.replace(",", "")
-    assert WORD not in text
+    assert not PRINTED.search(unquote(text))
+    assert WORD not in unquote(text)
 
 
 @pytest.fixture
 def ears(caplog, capfd):
     """Everything that is logged or printed."""
     caplog.set_level(logging.DEBUG)
-    logging.getLogger("numba").setLevel(logging.INFO)  # speaks of byte code
+    for other in ("numba", "py4j", "distributed", "asyncio"):  # they speak of themselves
+        logging.getLogger(other).setLevel(logging.INFO)
 
     def heard():
         streams = capfd.readouterr()

@@ -117,7 +117,7 @@ attacks = pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
 
 def tells_apart(table):
     """How much more often a verdict falls on one value than on the other, beyond chance."""
-    chance = 5 * np.sqrt(table.mean(axis=0) / (RUNS / 2)) + 5 / RUNS
+    chance = 8 * np.sqrt(table.mean(axis=0) / (RUNS / 2)) + 8 / RUNS  # about six sds
     return (np.abs(table[0] - table[1]) > chance).any()
 
 

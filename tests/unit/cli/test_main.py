@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -181,7 +182,8 @@ def test_demo_prints_and_writes(tmp_path):
 
 def test_bar_appears_only_after_a_second(monkeypatch):
     clock = iter([0.0, 0.5, 2.0])
-    monkeypatch.setattr(show.time, "monotonic", lambda: next(clock, 2.0))
+    # Other threads of this process have a clock of their own.
+    monkeypatch.setattr(show, "time", SimpleNamespace(monotonic=lambda: next(clock, 2.0)))
     started = []
     monkeypatch.setattr(show.Bar, "start", lambda self: started.append(True))
     with show.late_progress("work") as progress:

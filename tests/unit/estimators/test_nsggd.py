@@ -193,9 +193,9 @@ def test_import_loads_no_numba():
 def test_four_million_steps_take_less_than_a_minute():
     X, _ = spiked("gaussian", 2000, 25, 0)
     NSGGD(2, n_iterations=10, random_state=0).fit(X)  # compiles
-    start = time.perf_counter()
+    start = time.process_time()  # on one core
     NSGGD(2, epsilon=0.5, delta=1e-5, random_state=0).fit(X)
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
 
 
 @pytest.mark.slow
