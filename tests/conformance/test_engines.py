@@ -286,8 +286,12 @@ def test_numbers_of_every_type_are_those_of_memory(opened):
             "double": np.linspace(-1e300, 1e300, ROWS),
         }
     )
+    X = as_matrix(frame).values
+    centred = Recipe(as_sign("spherical"), 6, 4, center=np.zeros(6))
     with opened(frame) as engine:
-        np.testing.assert_array_equal(engine.sample(ROWS), as_matrix(frame).values)
+        np.testing.assert_array_equal(engine.sample(ROWS), X)
+        total = engine.total(centred, silent)
+    np.testing.assert_allclose(total.mean(), centred.of(X).mean(), atol=1e-12)
 
 
 @pytest.mark.parametrize("recipe", ["sample", "total"])

@@ -48,6 +48,10 @@ def friendly() -> Iterator[None]:
             named = f" '{error.filename}'" if error.filename else ""
             _tell(f"{error.strerror or 'input/output'}{named}", error)
             raise typer.Exit(2) from None
+        except KeyboardInterrupt as error:
+            errors.print("Interrupted.")
+            _print_notes(error)
+            raise typer.Exit(130) from None
         except UnicodeEncodeError as error:  # some libraries take names of letters only
             _tell("The name of a file or an address is not valid UTF-8. Rename it.", error)
             raise typer.Exit(2) from None
@@ -55,6 +59,10 @@ def friendly() -> Iterator[None]:
 
 def _tell(sentence: str, error: Exception) -> None:
     errors.print(f"[red]error:[/] {escape(sentence)}", soft_wrap=True)
+    _print_notes(error)
+
+
+def _print_notes(error: BaseException) -> None:
     for note in getattr(error, "__notes__", ()):  # what was spent before
         errors.print(escape(note), soft_wrap=True)
 

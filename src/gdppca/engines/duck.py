@@ -17,7 +17,13 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from gdppca._errors import ColumnTypeError, DataError, GdppcaError, MissingExtraError
+from gdppca._errors import (
+    ColumnTypeError,
+    DataError,
+    GdppcaError,
+    MissingExtraError,
+    ParameterError,
+)
 from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold
 from gdppca.engines.frames import as_matrix, listed
 from gdppca.engines.scratch import private_folder
@@ -31,6 +37,7 @@ _BATCH_ROWS = 2**17
 _BATCH_ENTRIES = 2**22  # 32 MB
 _SORTING = 0.5  # share of the time that the sort takes
 _TELL_EVERY = 0.5  # seconds
+_TERMS = 100  # of a sum inside a query, which must not be nested too deep
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}
 
@@ -70,8 +77,7 @@ class DuckEngine:
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
-        # Rows that no sum can take come along: they are refused here, before anything is spent.
-        bad = " OR ".join(f"NOT coalesce(isfinite({c}), false)" for c in self._columns_here())
+        bad = self._unfit()  # come along, to be refused before anything is spent
         if self._keys is None:
             for _ in self._batches(f"SELECT * FROM ({self._cells()}) WHERE {bad} LIMIT 1"):
                 pass
@@ -102,10 +108,23 @@ class DuckEngine:
         """Names of our own inside queries: a column of the table may be called anything."""
         return [f"c{k}" for k in range(self.n_features)]
 
+    def _unfit(self) -> str:
+        """Rows that no sum can take: 0 · x is NaN for NaN and inf, and NULL for NULL."""
+        columns = self._columns_here()
+        few = [columns[start : start + _TERMS] for start in range(0, len(columns), _TERMS)]
+        sums = (" + ".join(f"0 * {column}" for column in part) for part in few)
+        return " OR ".join(f"NOT coalesce(isfinite({each}), false)" for each in sums)
+
     def _cells(self, more: str = "") -> str:
         names = zip(self._names, self._columns_here(), strict=True)
-        cells = ", ".join(f"CAST({quoted(name)} AS DOUBLE) AS {here}" for name, here in names)
+        cells = ", ".join(f"{self._number(name)} AS {here}" for name, here in names)
         return f"SELECT {cells}{more} FROM rows"
+
+    def _number(self, name: str) -> str:
+        if self._source.types()[name] == "BOOLEAN":
+            # A cast would reach DuckDB's reader of CSV, which takes no "true" for a number.
+            return f"CASE WHEN {quoted(name)} THEN 1e0 WHEN NOT {quoted(name)} THEN 0e0 END"
+        return f"CAST({quoted(name)} AS DOUBLE)"
 
     def _keyed(self) -> str:
         """Cells, and beside them the key of each row; nothing else that could bear its name."""
@@ -159,6 +178,8 @@ class DuckEngine:
         except (duckdb.Error, pa.ArrowException, OSError, RuntimeError, UnicodeError) as error:
             failure = str(error)
         # Raised out here, so that the message is not even in __context__.
+        if re.search(r"Query interrupted|INTERRUPT Error", failure):  # so DuckDB says Ctrl-C
+            raise KeyboardInterrupt
         self._source.require_unchanged()
         raise self._explained(failure)
 
@@ -180,8 +201,10 @@ class DuckEngine:
 
 def _memory() -> str:
     """Memory that DuckDB may use; the variable GDPPCA_MEMORY sets another size."""
-    wish = os.environ.get(MEMORY_VARIABLE, "")
-    return wish if re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", wish) else _MEMORY
+    wish = os.environ.get(MEMORY_VARIABLE, "") or _MEMORY
+    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", wish):
+        raise ParameterError(f"{MEMORY_VARIABLE} must be a size such as 512MB or 2GB.")
+    return wish
 
 
 @contextmanager

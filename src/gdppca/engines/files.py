@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,8 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
         )
     if names is None:
         raise DataError(f"'{path}' has column names that are not UTF-8. Save it as UTF-8.")
-    if kind == "csv" and any(looks_like_a_cell(name) for name in names):
-        raise DataError(
-            f"'{path}' seems to have no header, or other separators than commas: a column's name "
-            "looks like a cell. The first row must hold names that start with a letter, since "
-            "names are published."
-        )
+    if kind == "csv":
+        require_header(path, names)
     if not table.num_rows:
         raise DataError(f"'{path}' has no rows.")
     return _selected(table, columns, path)
@@ -55,7 +52,23 @@ def can_read_whole(path: Path) -> bool:
     return path.suffix.lower() in _READERS
 
 
-def looks_like_a_cell(name: str) -> bool:
+def require_header(path: Path, names: Sequence[str]) -> None:
+    """Refuse a CSV file whose first row is not one of names."""
+    nameless = [k for k, name in enumerate(names, start=1) if not name.strip()]
+    if nameless and not any(_looks_like_a_cell(name) for name in names if name.strip()):
+        raise DataError(
+            f"Column {nameless[0]} of '{path}' has no name; it may be an index that was saved with "
+            "the table. Name it, or save the table without it."
+        )
+    if any(map(_looks_like_a_cell, names)):
+        raise DataError(
+            f"'{path}' seems to have no header, or other separators than commas: a column's name "
+            "looks like a cell. The first row must hold names that start with a letter, since "
+            "names are published."
+        )
+
+
+def _looks_like_a_cell(name: str) -> bool:
     """Whether a column name could be somebody's data: a number, a date, a word for nothing."""
     plain = name.strip().lower()
     words = ("", "na", "nan", "n/a", "null", "none", "true", "false", "yes", "no")

@@ -55,7 +55,7 @@ def _source(source: Any, package: str) -> Source:
         once = hasattr(source, "read_next_batch")
         return Spooled(source) if once else ArrowData(source)
     if package in ("duckdb", "_duckdb"):
-        return Spooled(source.to_arrow_reader())
+        return Spooled(source)
     raise DataError(
         "The source must be a file, a folder, a pattern, or an arrow, DuckDB, Dask or Spark "
         f"table, got {type(source).__name__}. Use `fit` for tables in memory."

@@ -29,6 +29,9 @@ def private_folder() -> Iterator[Path]:
     gone. What else ends a program at once, such as SIGKILL and a power cut, can leave it; the
     next one that is made removes what they left.
     """
+    wish = os.environ.get("TMPDIR", "")
+    if wish and not os.path.isdir(wish):  # Python would take another place without a word
+        raise DataError("There is no folder TMPDIR, where raw rows would go. Make or mount it.")
     _remove_orphans()
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from gdppca._errors import DataError
-from gdppca.engines.files import looks_like_a_cell, require_columns
+from gdppca.engines.files import require_columns, require_header
 
 _KINDS = {
     ".csv": "csv",
@@ -89,15 +89,20 @@ class ArrowData(_Viewed):
 
 
 class Spooled(_Viewed):
-    """A stream of arrow batches that can be read once: kept in the private folder."""
+    """A stream of arrow batches that can be read once, or a question to a DuckDB elsewhere.
 
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
+    Kept in the private folder.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     def open(self, connection: Any, folder: Path) -> None:
-        """Read it to its end."""
+        """Read it to its end; the first look at a question, whose answer may quote a cell."""
+        stream = self._stream
+        reader = stream.to_arrow_reader() if hasattr(stream, "to_arrow_reader") else stream
         connection.execute(f"ATTACH '{folder / 'spooled.duckdb'}' AS spooled")
-        connection.from_arrow(self._reader).create("spooled.batches")
+        connection.from_arrow(reader).create("spooled.batches")
         self._view(connection.sql("FROM spooled.batches"))
 
 
@@ -120,7 +125,8 @@ class Files(_Viewed):
         columns = {path: self._columns_of(path) for path in self._paths}
         first = columns[self._paths[0]]
         for path, others in columns.items():
-            self._require_header(path, others)
+            if self._kind == "csv":
+                require_header(path, list(others))
         for path, others in columns.items():
             self._require_same_names(first, path, others)
         types = _common_types(columns)
@@ -140,14 +146,6 @@ class Files(_Viewed):
             anything = _GUESSED[self._kind]
             types = ["DOUBLE" if kind.split("(")[0] in anything else kind for kind in types]
         return dict(zip(relation.columns, types, strict=True))
-
-    def _require_header(self, path: Path, names: Iterable[str]) -> None:
-        if self._kind == "csv" and any(map(looks_like_a_cell, names)):
-            raise DataError(
-                f"'{path}' seems to have no header, or other separators than commas: a column's "
-                "name looks like a cell. The first row must hold names that start with a letter, "
-                "since names are published."
-            )
 
     def _require_same_names(
         self, first: dict[str, str], path: Path, others: dict[str, str]
@@ -251,9 +249,10 @@ def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
         name = "The list of files"
     else:
         paths, name = files_behind(Path(source)), f"'{source}'"
+    if not paths and isinstance(source, str | os.PathLike) and not Path(source).is_dir():
+        raise DataError(f"There is no file {name}.")
     if not paths:
-        endings = ", ".join(_KINDS)
-        raise DataError(f"There is no file {name}, and no file in it that ends in {endings}.")
+        raise DataError(f"There is no file in {name} that ends in {', '.join(_KINDS)}.")
     for path in paths:
         if not path.is_file():
             raise DataError(f"There is no file '{path}'.")
@@ -268,7 +267,8 @@ def _refuse_twice(paths: list[Path]) -> None:
         found = path.stat()
         before = seen.setdefault((found.st_dev, found.st_ino), path)
         if before is not path:
-            raise DataError(f"'{before}' and '{path}' are the same file: give it once.")
+            which = f"'{path}'" if str(before) == str(path) else f"'{before}' and '{path}'"
+            raise DataError(f"{which}: the same file twice. Give it once.")
 
 
 def files_behind(path: Path) -> list[Path]:

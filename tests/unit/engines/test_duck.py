@@ -219,7 +219,7 @@ def test_files_that_do_not_match_are_named(table, tmp_path):
 
 def test_what_is_not_there_is_named(table, tmp_path):
     assert "nothing.csv" in refused(tmp_path / "nothing.csv")
-    assert "no file in it" in refused(tmp_path)
+    assert "There is no file in" in refused(tmp_path)
     assert "*.csv" in refused(str(tmp_path / "*.csv"))
     assert "must end in" in refused(__file__)
     assert "no column 'z'" in refused(table, ["z"])
@@ -316,7 +316,7 @@ def test_rows_on_disk_are_gone_after_a_signal(number, tmp_path, own_temporary_fo
     fit = subprocess.Popen(
         [sys.executable, "-c", _LONG_FIT, str(file)],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"TMPDIR": str(own_temporary_folder), "GDPPCA_MEMORY": "100MB"},
     )
@@ -325,8 +325,9 @@ def test_rows_on_disk_are_gone_after_a_signal(number, tmp_path, own_temporary_fo
         time.sleep(0.01)
     assert _spilled(own_temporary_folder)
     fit.send_signal(number)
-    said, _ = fit.communicate(timeout=60)
+    said, complaint = fit.communicate(timeout=60)
     assert "done" not in said
+    assert number == signal.SIGTERM or complaint.splitlines()[-1] == "KeyboardInterrupt"
     assert fit.returncode != 0
     assert not list(own_temporary_folder.iterdir())
 
@@ -434,7 +435,7 @@ def test_no_file_is_read_twice(table, tmp_path):
     parquet.write_table(table, file)
     os.symlink(file, tmp_path / "latest.parquet")
     for twice in (tmp_path, [file, file], [tmp_path / "v*.parquet", file]):
-        with pytest.raises(DataError, match="are the same file: give it once"):
+        with pytest.raises(DataError, match="the same file twice"):
             found_files(twice)
 
 
@@ -471,6 +472,15 @@ def test_a_bad_cell_outside_of_the_sample_is_refused_before_the_spend(
     )
 
 
+def test_a_bad_cell_of_a_wide_table_is_found(monkeypatch):
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 2)
+    X = np.ones((30, 2100))
+    X[29, 1234] = np.nan
+    wide = pa.table({f"x{k}": X[:, k] for k in range(X.shape[1])})
+    with pytest.raises(DataError, match="Column 'x1234'"), open_engine(wide, KEYS, None) as engine:
+        engine.sample(2)
+
+
 def test_a_release_knows_the_sample_that_its_centre_comes_from(X, tmp_path, monkeypatch):
     table = pa.table(dict(zip("abc", np.tile(X, (20, 1)).T, strict=True)))
     whole = DPPCA(1, location="private").fit_stream(table).release_
@@ -481,6 +491,23 @@ def test_a_release_knows_the_sample_that_its_centre_comes_from(X, tmp_path, monk
     assert again.scheme == {"name": "one-sample", "sample": 10_000}
     assert whole.scheme == {"name": "one-sample"}
     assert again.centre_bias > 2 * whole.centre_bias > 0
+
+
+def test_a_relation_that_fails_quotes_no_cell():
+    with duckdb.connect() as elsewhere:
+        elsewhere.sql(f"CREATE TABLE people AS SELECT 1 AS a, '{SECRET}' AS n")
+        assert "cannot be read" in refused(elsewhere.sql("SELECT a, CAST(n AS DOUBLE) FROM people"))
+        gone = elsewhere.sql("SELECT a FROM people")
+    assert "cannot be read" in refused(gone)
+
+
+def test_settings_that_are_wrong_are_told(table, monkeypatch, tmp_path):
+    monkeypatch.setenv("GDPPCA_MEMORY", "512 bananas")
+    with pytest.raises(ValueError, match="GDPPCA_MEMORY must be a size"):
+        DPPCA(1).fit_stream(table)
+    monkeypatch.delenv("GDPPCA_MEMORY")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "not mounted"))
+    assert "no folder TMPDIR" in refused(table)
 
 
 def test_a_later_file_without_a_header_is_not_quoted(tmp_path):

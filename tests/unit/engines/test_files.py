@@ -59,7 +59,7 @@ def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
 )
 def test_csv_without_a_header_is_refused_without_its_first_row(content, tmp_path):
     (tmp_path / "t.csv").write_text(content)
-    with pytest.raises(DataError, match="no header") as caught:
+    with pytest.raises(DataError, match=r"no header|has no name") as caught:
         files.read_table(tmp_path / "t.csv")
     assert "50.1" not in str(caught.value)
 
@@ -105,4 +105,10 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a\n1\n")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"gdppca\[engines\]"):
+        files.read_table(tmp_path / "t.csv")
+
+
+def test_an_index_without_a_name_is_told(tmp_path):
+    (tmp_path / "t.csv").write_text(",age,pulse\n0,1,2\n1,3,4\n")
+    with pytest.raises(DataError, match=r"Column 1 of .* has no name"):
         files.read_table(tmp_path / "t.csv")
