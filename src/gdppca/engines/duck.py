@@ -37,6 +37,9 @@ _BATCH_ROWS = 2**17
 _BATCH_ENTRIES = 2**22  # 32 MB
 _SORTING = 0.5  # share of the time that the sort takes
 _TELL_EVERY = 0.5  # seconds
+_INTERRUPTED = (
+    "Query interrupted|INTERRUPT Error|UDF: KeyboardInterrupt"  # Ctrl-C in DuckDB's words
+)
 _TERMS = 100  # of a sum inside a query, which must not be nested too deep
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}
@@ -178,7 +181,7 @@ class DuckEngine:
         except (duckdb.Error, pa.ArrowException, OSError, RuntimeError, UnicodeError) as error:
             failure = str(error)
         # Raised out here, so that the message is not even in __context__.
-        if re.search(r"Query interrupted|INTERRUPT Error", failure):  # so DuckDB says Ctrl-C
+        if re.search(_INTERRUPTED, failure):
             raise KeyboardInterrupt
         self._source.require_unchanged()
         raise self._explained(failure)
