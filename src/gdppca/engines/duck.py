@@ -37,9 +37,8 @@ _BATCH_ROWS = 2**17
 _BATCH_ENTRIES = 2**22  # 32 MB
 _SORTING = 0.5  # share of the time that the sort takes
 _TELL_EVERY = 0.5  # seconds
-_INTERRUPTED = (
-    "Query interrupted|INTERRUPT Error|UDF: KeyboardInterrupt"  # Ctrl-C in DuckDB's words
-)
+# Ctrl-C, in DuckDB's words.
+_INTERRUPTED = "Query interrupted|INTERRUPT Error|UDF: KeyboardInterrupt"
 _TERMS = 100  # of a sum inside a query, which must not be nested too deep
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}

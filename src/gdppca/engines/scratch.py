@@ -25,8 +25,8 @@ _ENDINGS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 def private_folder() -> Iterator[Path]:
     """A folder of our own (mode 0700) where the system keeps temporary files, see TMPDIR.
 
-    It is removed at the end, on errors, on Ctrl-C, on SIGTERM and on SIGHUP, a terminal that is
-    gone. What else ends a program at once, such as SIGKILL and a power cut, can leave it; the
+    It is removed at the end, on errors, on Ctrl-C, SIGTERM, SIGQUIT and SIGHUP, a terminal that
+    is gone. What else ends a program at once, such as SIGKILL and a power cut, can leave it; the
     next one that is made removes what they left.
     """
     wish = os.environ.get("TMPDIR", "")

@@ -30,8 +30,10 @@ _MISSING = [
 ]
 _UNKNOWN = "UNKNOWN"
 _WHOLE_FILE = -1  # rows that types are guessed from
-_SOME = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UBIGINT", "DECIMAL", "FLOAT")
-_GUESSED = {"csv": _SOME, "json": (*_SOME, "BOOLEAN")}  # types of the first rows: any number
+# Nothing of this is guessed: the first rows must not decide how others are read, or whether.
+_DIALECT = {"quotechar": '"', "escapechar": '"', "comment": "", "skiprows": 0}
+_NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UBIGINT", "DECIMAL", "FLOAT")
+_GUESSED = {"csv": _NARROW, "json": (*_NARROW, "BOOLEAN")}  # what stands for any number
 
 
 class Source(Protocol):
@@ -123,12 +125,11 @@ class Files(_Viewed):
         """Compare the columns of the files, and look at them as one table."""
         self._connection = connection
         columns = {path: self._columns_of(path) for path in self._paths}
-        first = columns[self._paths[0]]
-        for path, others in columns.items():
-            if self._kind == "csv":
-                require_header(path, list(others))
-        for path, others in columns.items():
-            self._require_same_names(first, path, others)
+        if self._kind == "csv":
+            for path, names in columns.items():
+                require_header(path, list(names))
+        for path, names in columns.items():
+            self._require_same_names(columns[self._paths[0]], path, names)
         types = _common_types(columns)
         self._reading = None
         self._view(self._relation(self._paths, types))
@@ -175,6 +176,7 @@ class Files(_Viewed):
             names,
             header=True,
             sep="\t" if tabbed else ",",
+            **_DIALECT,
             dtype=types,
             na_values=_MISSING,
             sample_size=guessed_from,

@@ -424,6 +424,15 @@ def test_the_first_rows_do_not_decide_how_others_are_rounded(kind, front, tmp_pa
     assert np.array_equal(np.sort(rows[:, 1]), np.sort(np.array(cells, dtype=float)))
 
 
+@pytest.mark.parametrize("front", ["", '"1","2"\n', "3,4\n"])
+def test_the_first_rows_do_not_decide_what_quotes_and_comments_are(front, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + front + "3,4\n" * 25_000 + '"5","6"\n')
+    assert ordered(path).max(axis=0).tolist() == [5.0, 6.0]
+    path.write_text("a,b\n" + front + "3,4\n" * 25_000 + "#5,6\n")
+    refused(path)
+
+
 def test_json_takes_each_cell_by_itself(tmp_path):
     front = '{"a": true, "b": 1}\n' * 25_000
     (tmp_path / "t.jsonl").write_text(front + '{"a": 0.25, "b": 2.5}\n')
