@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, log_ndtr
+from scipy.special import expit, log_ndtr, logsumexp, ndtri
 from scipy.stats import norm
 
 from gdppca import _validate
@@ -34,6 +34,7 @@ from gdppca.privacy.events import (
 _GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
 _EXACT_PURE_STEPS = 12  # beyond, the number of sign patterns grows too large
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
+_ROUNDING = 1e-12  # of the logarithm of a factor, far above what floats lose
 
 
 @lru_cache(maxsize=256)
@@ -84,10 +85,15 @@ def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float
     A pure step is dominated by randomised response, whose privacy loss is ±ε_k with odds e^ε_k
     (Kairouz, Oh, Viswanath 2015); δ is the mean of the Gaussian's over all sign patterns.
     """
+    losses, log_odds = _pure_losses(pure)
+    return float(np.exp(log_odds) @ gaussian_deltas(noise_multiplier, epsilon - losses))
+
+
+def _pure_losses(pure: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Privacy loss of randomised response for each pattern of signs, and its log-probability."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pure))))
-    shifts = signs @ np.array(pure)
-    odds = np.exp(-np.log1p(np.exp(-signs * np.array(pure))).sum(axis=1))
-    return float(odds @ gaussian_deltas(noise_multiplier, epsilon - shifts))
+    steps = np.array(pure)
+    return signs @ steps, -np.logaddexp(0.0, -signs * steps).sum(axis=1)
 
 
 @lru_cache(maxsize=256)
@@ -224,6 +230,74 @@ def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], del
     if delta < 1e-12:  # the convolution's own rounding would matter
         return added
     return min(float(total.get_epsilon_for_delta(delta - 1e-15)), added)
+
+
+def odds_factor(events: tuple[Event, ...], chance: float) -> float:
+    r"""Largest factor by which the odds of a guess about one row rise, but for a chance.
+
+    With the privacy curve δ(ε) of all events together it is the smallest of
+    :math:`e^\varepsilon/(1 - \delta(\varepsilon)/c)`, for any guess and any knowledge of the other
+    rows; every ε gives a valid bound (docs/proofs/odds.md). Rounded up.
+    """
+    if any(isinstance(event, NonPrivateEvent) for event in events):
+        return math.inf
+    approximate = [event for event in events if isinstance(event, ApproximateEvent)]
+    left = chance - sum(event.delta for event in approximate)
+    if approximate and left <= chance * _ROUNDING:
+        return math.inf
+    exact = tuple(event for event in events if not isinstance(event, ApproximateEvent))
+    log_factor = _log_factor(exact, left)
+    if approximate:  # their curve is known at one point only: ε adds to ε, and δ to δ
+        log_factor += sum(event.epsilon for event in approximate) + math.log(chance / left)
+    rounded = log_factor * (1 + _ROUNDING) + _ROUNDING
+    return math.exp(rounded) if rounded < 709 else math.inf
+
+
+@lru_cache(maxsize=256)
+def _log_factor(events: tuple[Event, ...], chance: float) -> float:
+    """Logarithm of the factor for Gaussian and pure events alone."""
+    mu = gdp_mu(event for event in events if isinstance(event, GaussianEvent))
+    steps = sorted(event.epsilon for event in events if isinstance(event, PureEvent))
+    if not chance:
+        return math.inf if mu else sum(steps)
+    if not steps:
+        return _gaussian_log_factor(mu, chance)
+    rest, pure = steps[:-_EXACT_PURE_STEPS], tuple(steps[-_EXACT_PURE_STEPS:])
+    exact = _mixed_log_factor(mu, pure, chance) if mu else _pure_log_factor(pure, chance)
+    if not rest:
+        return exact
+    return min(exact + sum(rest), _gaussian_log_factor(gdp_mu(events), chance))  # both are above
+
+
+def _gaussian_log_factor(mu: float, chance: float) -> float:
+    """ln c/Φ(Φ⁻¹(c) - μ), from the trade-off curve (Dong, Roth, Su 2022)."""
+    return float(math.log(chance) - log_ndtr(ndtri(chance) - mu))
+
+
+def _pure_log_factor(pure: tuple[float, ...], chance: float) -> float:
+    """Pure steps alone: best is the smallest loss that is exceeded with chance c or less."""
+    losses, log_odds = _pure_losses(pure)
+    order = np.argsort(-losses)
+    losses, odds = losses[order], np.exp(log_odds[order])
+    above = np.concatenate([[0.0], np.cumsum(odds)[:-1]])  # probability of a larger loss
+    best = int(np.searchsorted(above, chance, side="right")) - 1
+    other = float(odds[:best] @ np.exp(losses[best] - losses[:best]))
+    return float(losses[best]) - math.log((other + chance - float(above[best])) / chance)
+
+
+def _mixed_log_factor(mu: float, pure: tuple[float, ...], chance: float) -> float:
+    """A Gaussian beside pure steps: best is the loss that is exceeded with chance c."""
+    losses, log_odds = _pure_losses(pure)
+
+    def log_tail(epsilon: float) -> float:  # over c
+        tails = log_ndtr(mu / 2 - (epsilon - losses) / mu)
+        return float(logsumexp(log_odds + tails)) - math.log(chance)
+
+    middle, width = mu * (mu / 2 - ndtri(chance)), sum(pure) + _SOLVER_SLACK * (1 + mu)
+    epsilon = brentq(log_tail, middle - width, middle + width, xtol=mu * _SOLVER_SLACK)
+    tails = log_ndtr(-mu / 2 - (epsilon - losses) / mu)  # without the row
+    other = float(logsumexp(log_odds - losses + tails)) - math.log(chance)
+    return float(epsilon) - math.log(math.exp(epsilon + other) - math.expm1(log_tail(epsilon)))
 
 
 def require_neighbors_agree(first: str, second: str) -> None:

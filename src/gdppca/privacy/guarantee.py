@@ -109,6 +109,43 @@ class Guarantee:
         """ρ of zero-concentrated differential privacy."""
         return accounting.zcdp_rho(self.events) if self.protects else math.inf
 
+    def odds_factor(self, chance: float | None = None) -> float:
+        r"""Largest factor by which the odds of a guess about one row rise, but for a chance.
+
+        Parameters
+        ----------
+        chance : float or None
+            Probability, over the noise, with which the factor may be exceeded; δ if None. With 0
+            it is never exceeded, which only pure steps give.
+
+        Returns
+        -------
+        float
+            At least 1; infinite where nobody is protected, and where a step that is known only as
+            (ε, δ) uses up the chance.
+
+        Notes
+        -----
+        It holds for somebody who knows all other rows and anything else, and whose guess is made
+        before the release is seen (docs/proofs/odds.md). For Gaussian noise it is larger than
+        :math:`e^\varepsilon`, which the odds pass far more often than with probability δ.
+
+        Examples
+        --------
+        >>> from gdppca import Guarantee
+        >>> from gdppca.privacy import GaussianEvent
+        >>> promise = Guarantee(events=(GaussianEvent(purpose="scatter", noise_multiplier=4.2247),),
+        ...                     delta=1e-6)
+        >>> round(promise.epsilon, 3)
+        1.0
+        >>> round(promise.odds_factor(), 2), round(promise.odds_factor(0.05), 2)
+        (3.31, 1.67)
+        """
+        chance = self.delta if chance is None else chance
+        if chance != 0:
+            _validate.fraction(chance=chance)
+        return accounting.odds_factor(self.events, float(chance)) if self.protects else math.inf
+
     def __add__(self, other: Guarantee) -> Guarantee:
         """Promise about both results together; ε is quoted at the larger δ."""
         accounting.require_neighbors_agree(self.neighbors, other.neighbors)
