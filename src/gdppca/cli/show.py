@@ -20,6 +20,7 @@ from rich.table import Table
 from gdppca._errors import GdppcaError, PrivacyWarning
 from gdppca.kernels import Progress
 from gdppca.linalg import eigenvalues_descending
+from gdppca.privacy import words
 from gdppca.releases import Release
 from gdppca.theory import noise_band
 
@@ -105,6 +106,8 @@ def _promise(release: Release) -> Panel:
         f"{_how(release)}noise sd {release.noise_sd:.4g}",
     ]
     if guarantee.protects:
+        said = f"{words.meaning(guarantee)} {words.examples(guarantee)}"
+        lines += ["", said.replace("\N{NO-BREAK SPACE}", " ")]  # not every terminal has it
         lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
     title = "What is promised" if guarantee.protects else "Nothing is promised"
     return Panel("\n".join(escape(line) for line in lines), title=title, title_align="left")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gdppca import _html
+from gdppca.privacy.events import ApproximateEvent
 
 if TYPE_CHECKING:
     from gdppca.privacy.guarantee import Guarantee
 
-WEAKLY = "Every person is protected, but only weakly"
+WEAKLY = "Every person with one row is protected, but only weakly"
+GUESSES = (0.01, 0.1, 0.5)  # how likely a guess is before, in examples
+SELDOM = 0.05  # chance of a factor above what is usual
+MILLION = 1e6  # beyond, a factor is not told
 _STRONG, _WEAK = 1.0, 10.0  # what ε is commonly called up to, and from
-_SPEAKABLE = math.log(1e6)  # beyond, a factor is only "more than a million"
 
 
 class Level(StrEnum):
@@ -37,19 +41,19 @@ def headline(guarantee: Guarantee) -> str:
     if not guarantee.protects:
         return "Nobody is protected"
     if guarantee.status != "proven":
-        return "Every person is protected with high probability only"
+        return "Every person with one row is protected with high probability only"
     if guarantee.epsilon > _WEAK:
         return WEAKLY
-    return "Every person in the table is protected"
+    return "Every person with one row in this table is protected"
 
 
 def meaning(guarantee: Guarantee) -> str:
     """What the promise means for one person, or why there is none."""
     if guarantee.protects:
+        hedge = "" if guarantee.status == "proven" else " This holds with high probability only."
         return (
-            "Whatever somebody knew before, even every other row of the table: seeing this "
-            f"release changes the odds of any guess about one person {factor(guarantee.epsilon)}, "
-            f"except with a probability of at most {chance(guarantee.delta)}."
+            f"Take somebody who knows {_guess(guarantee)}. "
+            f"Seeing this release raises the odds of that guess {rise(guarantee)}.{hedge}"
         )
     if guarantee.seeded and guarantee.status != "none":
         return (
@@ -63,11 +67,61 @@ def meaning(guarantee: Guarantee) -> str:
     )
 
 
-def factor(epsilon: float) -> str:
-    """How much odds may change, e^ε, rounded up."""
-    if epsilon > _SPEAKABLE:
+def _guess(guarantee: Guarantee) -> str:
+    if guarantee.neighbors == "add-remove":
+        return "every other row of the table, and guesses whether one person's row is in it"
+    return "everything but one person's row, and makes a guess about it"
+
+
+def rise(guarantee: Guarantee) -> str:
+    """How far the odds of a guess may rise, and how surely no further."""
+    exceeded = chance_of_more(guarantee)
+    times = guarantee.odds_factor(exceeded)
+    if times > MILLION:
+        return factor(times)
+    surely = f"but for a chance of {chance(exceeded)}" if exceeded else "without exception"
+    return f"{factor(times)}, {surely}"
+
+
+def chance_of_more(guarantee: Guarantee) -> float:
+    """Chance at which the factor is stated: δ, or none where that gains nothing.
+
+    A step that is known only as (ε, δ) has no factor at δ, but one of twice e^ε at twice δ.
+    """
+    if guarantee.odds_factor(0) <= guarantee.odds_factor() * (1 + 1e-9) < math.inf:
+        return 0.0
+    if any(isinstance(event, ApproximateEvent) for event in guarantee.events):
+        return min(2 * guarantee.delta, (1 + guarantee.delta) / 2)
+    return guarantee.delta
+
+
+def factor(times: float) -> str:
+    """How much odds may rise, rounded up."""
+    if times > MILLION:
         return "by a factor that may exceed a million"
-    return f"by a factor of at most {rounded_up(math.exp(epsilon), 3)}"
+    return f"by a factor of at most {rounded_up(times, 3)}"
+
+
+def examples(guarantee: Guarantee) -> str:
+    """What some guesses may become; nothing where nobody is protected."""
+    if not guarantee.protects:
+        return ""
+    most, mostly = (
+        [
+            percent(belief_after(before, guarantee.odds_factor(c))[1], math.ceil)
+            for before in GUESSES
+        ]
+        for c in (chance_of_more(guarantee), SELDOM)
+    )
+    return (
+        f"A guess that was {_either(map(percent, GUESSES))} likely before is then at most "
+        f"{_either(most)} likely; in 95 of 100 such releases at most {_either(mostly)}."
+    )
+
+
+def _either(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}"
 
 
 def chance(delta: float) -> str:
@@ -91,12 +145,16 @@ def strength(epsilon: float) -> str:
     return "An epsilon above 10 is commonly called weak protection: the odds may change by a lot."
 
 
-def belief_after(before: float, epsilon: float) -> tuple[float, float]:
-    """Lowest and highest belief after seeing the release, of somebody who knows all other rows."""
+def belief_after(before: float, times: float) -> tuple[float, float]:
+    """Belief in a guess after its odds fell, and after they rose, by a factor."""
     against = (1 - before) / before
-    if epsilon > 700:
-        return 0.0, 1.0
-    return 1 / (1 + against * math.exp(epsilon)), 1 / (1 + against * math.exp(-epsilon))
+    return 1 / (1 + against * times), 1 / (1 + against / times)
+
+
+def percent(share: float, rounding: Callable[[float], float] = round) -> str:
+    """Per cent: whole ones in the middle, tenths towards the ends."""
+    fine = 10 if share < 0.1 or share > 0.9 else 1
+    return f"{rounding(100 * share * fine) / fine:g}\N{NO-BREAK SPACE}%"
 
 
 def rounded_up(number: float, digits: int) -> str:
@@ -108,6 +166,7 @@ def rounded_up(number: float, digits: int) -> str:
     return f"{up:,.0f}" if up >= 10 ** (digits - 1) else f"{up:.{digits}g}"
 
 
+_AROUND = "margin:0.5em 0"
 _COLOURS = {
     Level.PROTECTED: "#2e7d5b",
     Level.DOUBTFUL: "#b26a00",
@@ -129,7 +188,7 @@ def as_card(guarantee: Guarantee, *more: str) -> str:
         _COLOURS[loud],
         _html.element("strong", first),
         _html.element("div", str(guarantee)),
-        _html.element("p", meaning(guarantee), style="margin:0.5em 0"),
+        _html.element("p", f"{meaning(guarantee)} {examples(guarantee)}".rstrip(), style=_AROUND),
         *([rests] if assumed and guarantee.protects else []),
         *more,
     )

@@ -54,7 +54,7 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
 def _title(release: Release, owner: Owner) -> str:
     if owner.name != TO_FILL_IN:
         return owner.name
-    return f"Principal components of {release.n_samples:,} people"
+    return f"Principal components of {release.n_samples:,} rows"
 
 
 def _said(owner: Owner) -> list[str]:

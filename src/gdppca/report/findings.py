@@ -13,6 +13,7 @@ from gdppca._errors import MissingExtraError, ParameterError
 from gdppca.linalg import eigenvalues_descending
 from gdppca.plots import score_heatmap as draw_heatmap
 from gdppca.plots import scree as draw_scree
+from gdppca.privacy.words import percent
 from gdppca.releases import Release, ScoreMap, release_intervals
 from gdppca.report.figures import DRAWN_COLUMNS, inline_svg, label, loadings_with_intervals
 from gdppca.report.words import (
@@ -20,7 +21,6 @@ from gdppca.report.words import (
     counted,
     decimal,
     listed,
-    percent,
     rest,
     signed,
     table,

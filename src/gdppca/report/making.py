@@ -10,9 +10,10 @@ from typing import Any
 from gdppca.privacy import words as plain
 from gdppca.privacy.accounting import epsilon_at, gdp_mu
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent
+from gdppca.privacy.words import percent
 from gdppca.releases import Release
 from gdppca.report import words
-from gdppca.report.words import percent, power, table
+from gdppca.report.words import power, table
 
 _SHOWN_COLUMNS = 30
 _LARGEST_ATTACHMENT = 2_000_000  # characters; a larger release travels beside its report

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from gdppca.privacy import words as plain
+from gdppca.privacy.guarantee import Guarantee
+from gdppca.privacy.words import percent
 from gdppca.releases import Release
-from gdppca.report.words import percent, power
-
-_BELIEFS = (0.01, 0.1, 0.5)
+from gdppca.report.words import power
 
 
 def verdict(release: Release) -> dict[str, Any]:
@@ -32,18 +32,27 @@ def verdict(release: Release) -> dict[str, Any]:
 def tiles(release: Release) -> list[dict[str, str]]:
     """Four numbers to remember."""
     guarantee = release.guarantee
-    loss, odds, failure = "∞", "no limit to what it may give away", "certain"
+    loss, quoted = "∞", "nothing is promised"
     if guarantee.protects:
-        loss = plain.rounded_up(guarantee.epsilon, 4)
-        odds = f"odds change {plain.factor(guarantee.epsilon)}"
-        failure = plain.chance(guarantee.delta)
+        loss, quoted = plain.rounded_up(guarantee.epsilon, 4), f"at δ = {power(guarantee.delta)}"
     columns = f"of {release.n_features:,} column{'s' * (release.n_features != 1)}"
     return [
-        {"label": "Privacy loss ε", "value": loss, "note": odds},
-        {"label": "Chance of failure δ", "value": failure, "note": f"δ = {power(guarantee.delta)}"},
-        {"label": "People", "value": f"{release.n_samples:,}", "note": "one row each"},
+        {"label": "Privacy loss ε", "value": loss, "note": quoted},
+        {"label": "Odds of a guess", **_odds(guarantee)},
+        {"label": "Rows", "value": f"{release.n_samples:,}", "note": "one per person is assumed"},
         {"label": "Components", "value": f"{len(release.components)}", "note": columns},
     ]
+
+
+def _odds(guarantee: Guarantee) -> dict[str, str]:
+    exceeded = plain.chance_of_more(guarantee)
+    times = guarantee.odds_factor(exceeded)
+    if not guarantee.protects:
+        return {"value": "× ∞", "note": "no limit to what it may give away"}
+    if times > plain.MILLION:
+        return {"value": "× 1,000,000", "note": "or more: a guess may become certain"}
+    surely = f"but for a chance of {plain.chance(exceeded)}" if exceeded else "without exception"
+    return {"value": f"× {plain.rounded_up(times, 3)}", "note": f"at most, {surely}"}
 
 
 def promised(release: Release) -> list[tuple[str, str]]:
@@ -52,7 +61,11 @@ def promised(release: Release) -> list[tuple[str, str]]:
     if not guarantee.protects:
         return _nothing(release)
     return [
-        ("Who", f"Every person who is one row of the table, {release.n_samples:,} in all."),
+        (
+            "Who",
+            f"Every person who has one row in the table, and no more. It has "
+            f"{release.n_samples:,} rows; one per person is assumed.",
+        ),
         (
             "From whom",
             "Everybody who reads the release or this report, today or in the future, whatever "
@@ -61,14 +74,14 @@ def promised(release: Release) -> list[tuple[str, str]]:
         ("From what", _what(release)),
         (
             "How strongly",
-            f"Epsilon is {plain.rounded_up(guarantee.epsilon, 4)}: the odds of any guess about "
-            f"one person change {plain.factor(guarantee.epsilon)}, which is e to the power "
-            f"epsilon. {plain.strength(guarantee.epsilon)}",
+            f"{plain.meaning(guarantee)} In 95 of 100 such releases the odds rise "
+            f"{plain.factor(guarantee.odds_factor(plain.SELDOM))}.",
         ),
         (
-            "How surely",
-            f"Delta is {power(guarantee.delta)}: the promise may fail with a probability of at "
-            f"most {plain.chance(guarantee.delta)}.",
+            "In technical terms",
+            f"Epsilon is {plain.rounded_up(guarantee.epsilon, 4)} at a delta of "
+            f"{power(guarantee.delta)}. {plain.strength(guarantee.epsilon)} The odds above are "
+            "computed from the noise itself: e to the power epsilon is not their limit.",
         ),
         (
             "By what means",
@@ -86,7 +99,7 @@ def _what(release: Release) -> str:
     )
     return (
         "Conclusions about what stands in their row. What the release suggests about one person, "
-        f"it could suggest just as well with that person’s row {change}; epsilon says how nearly."
+        f"it could suggest nearly as well with that person’s row {change}."
     )
 
 
@@ -105,19 +118,33 @@ def _nothing(release: Release) -> list[tuple[str, str]]:
     return rows
 
 
-def beliefs(release: Release) -> list[dict[str, Any]]:
+def beliefs(release: Release) -> dict[str, Any] | None:
     """What somebody who knows all other rows may believe before and after."""
-    if not release.guarantee.protects:
-        return []
-    return [_belief(before, release.guarantee.epsilon) for before in _BELIEFS]
+    guarantee = release.guarantee
+    if not guarantee.protects:
+        return None
+    exceeded = plain.chance_of_more(guarantee)
+    times, mostly = guarantee.odds_factor(exceeded), guarantee.odds_factor(plain.SELDOM)
+    return {
+        "guess": _guess(release),
+        "chance": plain.chance(exceeded) if exceeded else "",
+        "rows": [_belief(before, times, mostly) for before in plain.GUESSES],
+    }
 
 
-def _belief(before: float, epsilon: float) -> dict[str, Any]:
-    low, high = plain.belief_after(before, epsilon)
+def _guess(release: Release) -> str:
+    if release.guarantee.neighbors == "replace-one":
+        return "makes a guess about the one that is left: is this person ill, or over sixty?"
+    return "guesses whether one person’s row is in it."
+
+
+def _belief(before: float, times: float, mostly: float) -> dict[str, Any]:
+    low, high = plain.belief_after(before, times)
     return {
         "before": percent(before),
         "low": percent(low, math.floor),
         "high": percent(high, math.ceil),
+        "mostly": percent(plain.belief_after(before, mostly)[1], math.ceil),
         "left": round(100 * low, 2),
         "right": round(100 * (1 - high), 2),
         "at": round(100 * before, 2),
@@ -131,6 +158,11 @@ def not_promised(release: Release) -> list[tuple[str, str]]:
             "What is true of groups.",
             "If two measurements rise together in the table, the release says so, and anybody may "
             "apply that to any person, in the table or not. That is its purpose.",
+        ),
+        (
+            "More than one row.",
+            "Whoever has several rows in the table, or relatives in it who are much alike, is "
+            "protected less: each row is hidden by itself, not all of them together.",
         ),
         (
             "The number of rows and the names of the columns.",

@@ -152,7 +152,7 @@ def _description(release: Release) -> str:
     opening = "" if release.guarantee.protects else "NOT PROTECTED. "
     return (
         f"{opening}Principal component analysis of {release.n_features} columns and "
-        f"{release.n_samples} rows, one per person: {', '.join(parts)}."
+        f"{release.n_samples} rows, assumed to be one per person: {', '.join(parts)}."
     )
 
 
@@ -203,7 +203,7 @@ def _loss(release: Release) -> dict[str, Any]:
         else "one of which has one row more"
     )
     return {
-        "privacy_unit": "One person, who is one row of the table.",
+        "privacy_unit": "One row of the table, assumed to be one person.",
         "privacy_unit_details": f"Adjacent datasets ({guarantee.neighbors}): two tables {alike}.",
         "privacy_parameters": _parameters(release),
         "privacy_parameters_details": _parameter_details(release),

@@ -51,7 +51,7 @@ def render(release: Release, owner: Owner | None = None) -> str:
     >>> from gdppca.report import render
     >>> release = DPPCA(epsilon=1.0, delta=1e-6).fit(load_iris().data).release_
     >>> page = render(release)
-    >>> "Every person in the table is protected" in page, "http-equiv" in page
+    >>> "Every person with one row in this table is protected" in page, "http-equiv" in page
     (True, True)
     """
     facts = collect(release, owner)

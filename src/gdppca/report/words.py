@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gdppca.privacy import ApproximateEvent, Event, GaussianEvent, PureEvent
@@ -214,12 +214,6 @@ def listed(things: Sequence[str]) -> str:
 def with_minus(number: str) -> str:
     """The same with a true minus, as wide as a plus."""
     return number.replace("-", "−")
-
-
-def percent(share: float, rounding: Callable[[float], float] = round) -> str:
-    """Per cent: whole ones in the middle, tenths towards the ends."""
-    fine = 10 if share < 0.1 or share > 0.9 else 1
-    return f"{rounding(100 * share * fine) / fine:g}\N{NO-BREAK SPACE}%"
 
 
 def power(number: float) -> str:

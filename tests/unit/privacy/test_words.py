@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from scipy.stats import norm
 
 from gdppca import Guarantee
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent, words
@@ -13,19 +14,58 @@ def guarantee(multiplier=3.731, **options):
     return Guarantee(**{"events": (event,), "delta": 1e-5, **options})
 
 
-def test_odds_are_e_to_the_epsilon():
-    assert "by a factor of at most 2.72," in words.meaning(guarantee())
-    assert "1\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}100,000" in words.meaning(guarantee())
+def said(text):
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1, math.log(3), 5, 9.99, 13.8])
-def test_factor_is_never_understated(epsilon):
-    stated = float(words.factor(epsilon).split()[-1].replace(",", ""))
-    assert math.exp(epsilon) * (1 - 1e-5) <= stated <= math.exp(epsilon) * 1.01
+def test_odds_are_those_of_the_trade_off_curve():
+    """c/Φ(Φ⁻¹(c) - μ) with μ = 1/3.731; e^ε would be 2.72."""
+    mu = 1 / 3.731
+    exact = [c / norm.cdf(norm.ppf(c) - mu) for c in (1e-5, 0.05)]
+    assert exact == pytest.approx([3.4379, 1.7933], abs=1e-4)
+    assert said(words.meaning(guarantee())) == (
+        "Take somebody who knows everything but one person's row, and makes a guess about it. "
+        "Seeing this release raises the odds of that guess by a factor of at most 3.44, but for a "
+        "chance of 1 in 100,000."
+    )
+    # 0.1 · 3.4379 / (0.9 + 0.1 · 3.4379) = 0.2764, and so on; rounded up.
+    assert said(words.examples(guarantee())) == (
+        "A guess that was 1 %, 10 % or 50 % likely before is then at most 3.4 %, 28 % or 78 % "
+        "likely; in 95 of 100 such releases at most 1.8 %, 17 % or 65 %."
+    )
+
+
+def test_pure_steps_know_no_exception():
+    promise = guarantee(events=(PureEvent(purpose="x", epsilon=1.0),))
+    assert "by a factor of at most 2.72, without exception." in words.meaning(promise)
+    assert words.chance_of_more(promise) == 0
+
+
+def test_steps_known_at_one_point_only_are_told_at_twice_their_delta():
+    promise = guarantee(events=(ApproximateEvent(purpose="x", epsilon=1.0, delta=1e-5),))
+    told = said(words.meaning(promise))
+    assert "by a factor of at most 5.44, but for a chance of 1 in 50,000." in told
+
+
+def test_promise_about_presence_is_told_as_one():
+    told = words.meaning(guarantee(neighbors="add-remove"))
+    assert "guesses whether one person's row is in it" in told
+
+
+def test_promise_with_high_probability_says_so_in_the_same_breath():
+    assert "with high probability only" in words.meaning(guarantee(status="high-probability"))
+
+
+@pytest.mark.parametrize("times", [1.0, 1.0001, 1.1, 3, 148.2, 9.99e3, 9.9e5])
+def test_factor_is_never_understated(times):
+    stated = float(words.factor(times).split()[-1].replace(",", ""))
+    assert times * (1 - 1e-5) <= stated <= times * 1.01
 
 
 def test_huge_factor_is_not_a_number():
-    assert words.factor(500.0) == "by a factor that may exceed a million"
+    assert words.factor(1.1e6) == "by a factor that may exceed a million"
+    told = words.meaning(guarantee(0.2))
+    assert told.endswith("by a factor that may exceed a million.")
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 3e-7, 1 / 3, 0.05, 1 / 442])
@@ -36,20 +76,22 @@ def test_chance_is_never_understated(delta):
 
 
 @pytest.mark.parametrize("before", [0.01, 0.5, 0.9])
-@pytest.mark.parametrize("epsilon", [0.5, 3.0, 800.0])
-def test_belief_moves_by_the_odds(before, epsilon):
-    low, high = words.belief_after(before, epsilon)
+@pytest.mark.parametrize("times", [1.6, 20.0, math.inf])
+def test_belief_moves_by_the_odds(before, times):
+    low, high = words.belief_after(before, times)
     assert 0 <= low <= before <= high <= 1
-    if epsilon < 10:
+    if math.isfinite(times):
         odds = high / (1 - high) / (before / (1 - before))
-        assert odds == pytest.approx(math.exp(epsilon))
-        assert low / (1 - low) / (before / (1 - before)) == pytest.approx(math.exp(-epsilon))
+        assert odds == pytest.approx(times)
+        assert low / (1 - low) / (before / (1 - before)) == pytest.approx(1 / times)
+    else:
+        assert (low, high) == (0, 1)
 
 
 @pytest.mark.parametrize(
     ("promise", "level", "said"),
     [
-        (guarantee(), "protected", "Every person in the table is protected"),
+        (guarantee(), "protected", "Every person with one row in this table is protected"),
         (guarantee(0.2), "doubtful", "only weakly"),
         (guarantee(status="high-probability", reason="so"), "doubtful", "high probability only"),
         (guarantee(seeded=True), "unprotected", "Nobody is protected"),
@@ -71,10 +113,13 @@ def test_level_and_headline_agree(promise, level, said):
 
 def test_notebook_shows_the_promise_and_escapes():
     html = guarantee(assumptions=("<script>",))._repr_html_()
-    assert "Every person in the table is protected" in html
+    assert "Every person with one row in this table is protected" in html
+    assert words.examples(guarantee()) in html
     assert "&lt;script&gt;" in html
     assert "<script" not in html
 
 
 def test_notebook_shouts_without_protection():
-    assert "NOBODY IS PROTECTED" in guarantee(seeded=True)._repr_html_()
+    html = guarantee(seeded=True)._repr_html_()
+    assert "NOBODY IS PROTECTED" in html
+    assert "likely before" not in html

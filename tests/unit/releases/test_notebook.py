@@ -16,7 +16,9 @@ def released(d=4, m=2, **options):
 
 def test_promise_comes_first_then_loadings():
     html = released()._repr_html_()
-    assert html.index("Every person in the table is protected") < html.index("Loadings")
+    assert html.index("Every person with one row in this table is protected") < html.index(
+        "Loadings"
+    )
     assert html.count("<tr>") == 5
     assert 'scope="row"' in html
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, MissingExtraError, Release
+from gdppca.privacy import PureEvent
 from gdppca.releases import release_intervals, score_map
 from gdppca.report import Owner, render, require_extras, write_report
 from gdppca.report.render import _template
@@ -83,11 +84,38 @@ def page(demo):
 
 
 def test_opens_with_what_is_protected_in_plain_words(page):
-    start = page.words.index("Every person in the table is protected")
+    start = page.words.index("Every person with one row in this table is protected")
     assert start < page.words.index("What is promised")
-    assert "by a factor of at most 7.39" in page.words
-    assert "except with a probability of at most 1 in 1,000,000" in page.words
+    # c/Φ(Φ⁻¹(c) - μ) at (2, 1e-6), not e² = 7.39.
+    assert "by a factor of at most 10.2, but for a chance of 1 in 1,000,000." in page.words
+    assert "In 95 of 100 such releases the odds rise by a factor of at most 2.76." in page.words
+    assert "7.39" not in page.words
     assert "What is not promised" in page.words
+
+
+def test_beliefs_move_by_the_factor_and_not_by_e_to_the_epsilon(demo):
+    """Odds rise 10.13-fold at most and 2.75-fold mostly: 1 % to 9.3 % and 2.8 %, and so on."""
+    table = render(demo).split('class="beliefs"')[1].split("</table>")[0]
+    cells = re.findall(r"<t[dh][^>]*>([0-9.]+)\N{NO-BREAK SPACE}%</t[dh]>", table)
+    assert cells == ["1", "0", "9.3", "2.8", "10", "1", "53", "24", "50", "8.9", "91.1", "74"]
+    assert "a chance of at most 1 in 1,000,000" in table.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_rows_are_not_called_people(page):
+    assert "Rows 300 one per person is assumed" in page.words
+    assert "300 people" not in page.words
+    assert "Whoever has several rows in the table" in page.words
+
+
+def test_pure_and_add_remove_promises_are_told_as_what_they_are(demo):
+    pure = replace(demo.guarantee, events=(PureEvent(purpose="x", epsilon=1.0),))
+    told = Page(render(replace(demo, guarantee=pure))).words
+    assert "× 2.72 at most, without exception" in told
+    assert "No limit is ever passed" in told
+    presence = replace(demo.guarantee, neighbors="add-remove")
+    told = Page(render(replace(demo, guarantee=presence))).words
+    assert "is this person ill" not in told
+    assert told.count("guesses whether one person") >= 2
 
 
 def test_headings_descend_one_step_at_a_time(page):
@@ -171,7 +199,8 @@ def test_simulation_shouts_that_nobody_is_protected():
     assert page.words.index("Nobody is protected") < page.words.index("What is promised")
     assert "Every person" not in page.words
     assert "simulation" in page.words
-    assert "at most 7.39" not in page.words
+    assert "by a factor" not in page.words
+    assert "Mostly" not in page.words
     [alert] = [e for e in page.elements if e.attrs.get("role") == "alert"]
     assert "unprotected" in alert.attrs["class"]
     assert "NOBODY IS PROTECTED" in render(simulated).split("</title>")[0]
@@ -185,14 +214,14 @@ def test_infinite_epsilon_shouts_too():
 
 def test_weak_protection_is_called_weak():
     page = Page(render(released(epsilon=12.0)))
-    assert "Every person is protected, but only weakly" in page.words
-    assert "gives no one of them away" not in page.words
+    assert "Every person with one row is protected, but only weakly" in page.words
+    assert "noise that hides single rows" not in page.words
 
 
 def test_delta_above_one_over_n_is_named():
     page = Page(render(released(delta=0.01)))
     assert "Delta is too large" in page.words
-    assert "Every person is protected, but only weakly" in page.words
+    assert "Every person with one row is protected, but only weakly" in page.words
 
 
 def test_large_release_does_not_travel_inside(demo, monkeypatch):
