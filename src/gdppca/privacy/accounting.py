@@ -34,6 +34,7 @@ from gdppca.privacy.events import (
 _GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
 _EXACT_PURE_STEPS = 12  # beyond, the number of sign patterns grows too large
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
+_BEYOND_FLOATS = 1e3  # μ or ε whose factor no float can hold
 _ROUNDING = 1e-12  # of the logarithm of a factor, far above what floats lose
 
 
@@ -259,7 +260,9 @@ def _log_factor(events: tuple[Event, ...], chance: float) -> float:
     mu = gdp_mu(event for event in events if isinstance(event, GaussianEvent))
     steps = sorted(event.epsilon for event in events if isinstance(event, PureEvent))
     if not chance:
-        return math.inf if mu else sum(steps)
+        return sum(steps) if len(steps) == len(events) else math.inf
+    if max(mu, *steps, 0.0) > _BEYOND_FLOATS:
+        return math.inf
     if not steps:
         return _gaussian_log_factor(mu, chance)
     rest, pure = steps[:-_EXACT_PURE_STEPS], tuple(steps[-_EXACT_PURE_STEPS:])
@@ -288,13 +291,16 @@ def _pure_log_factor(pure: tuple[float, ...], chance: float) -> float:
 def _mixed_log_factor(mu: float, pure: tuple[float, ...], chance: float) -> float:
     """A Gaussian beside pure steps: best is the loss that is exceeded with chance c."""
     losses, log_odds = _pure_losses(pure)
+    chance = min(chance, 1 - _SOLVER_SLACK)  # closer to 1 the tails of floats are all alike
 
     def log_tail(epsilon: float) -> float:  # over c
         tails = log_ndtr(mu / 2 - (epsilon - losses) / mu)
         return float(logsumexp(log_odds + tails)) - math.log(chance)
 
-    middle, width = mu * (mu / 2 - ndtri(chance)), sum(pure) + _SOLVER_SLACK * (1 + mu)
-    epsilon = brentq(log_tail, middle - width, middle + width, xtol=mu * _SOLVER_SLACK)
+    middle = mu * (mu / 2 - ndtri(chance))  # of the Gaussian alone
+    width = (sum(pure) + _SOLVER_SLACK) * (1 + _SOLVER_SLACK) + mu
+    root = brentq(log_tail, middle - width, middle + width, xtol=1e-13, rtol=1e-14)
+    epsilon = root + 2e-13 + 2e-14 * abs(root)  # to the right of the root the bound is flat
     tails = log_ndtr(-mu / 2 - (epsilon - losses) / mu)  # without the row
     other = float(logsumexp(log_odds - losses + tails)) - math.log(chance)
     return float(epsilon) - math.log(math.exp(epsilon + other) - math.expm1(log_tail(epsilon)))

@@ -103,20 +103,20 @@ def factor(times: float) -> str:
 
 
 def examples(guarantee: Guarantee) -> str:
-    """What some guesses may become; nothing where nobody is protected."""
-    if not guarantee.protects:
+    """What some guesses may become; nothing where that may be anything."""
+    exceeded = chance_of_more(guarantee)
+    if guarantee.odds_factor(exceeded) > MILLION:
         return ""
-    most, mostly = (
-        [
-            percent(belief_after(before, guarantee.odds_factor(c))[1], math.ceil)
-            for before in GUESSES
-        ]
-        for c in (chance_of_more(guarantee), SELDOM)
-    )
+    most, mostly = (_become(guarantee.odds_factor(chance)) for chance in (exceeded, SELDOM))
+    usual = f"; in 95 of 100 such releases at most {mostly}" if mostly != most else ""
     return (
-        f"A guess that was {_either(map(percent, GUESSES))} likely before is then at most "
-        f"{_either(most)} likely; in 95 of 100 such releases at most {_either(mostly)}."
+        f"{'But for that chance' if exceeded else 'So'}, a guess that was "
+        f"{_either(map(percent, GUESSES))} likely before is at most {most} likely after{usual}."
     )
+
+
+def _become(times: float) -> str:
+    return _either(percent(belief_after(before, times)[1], math.ceil) for before in GUESSES)
 
 
 def _either(words: Iterable[str]) -> str:

@@ -81,7 +81,7 @@ def promised(release: Release) -> list[tuple[str, str]]:
             "In technical terms",
             f"Epsilon is {plain.rounded_up(guarantee.epsilon, 4)} at a delta of "
             f"{power(guarantee.delta)}. {plain.strength(guarantee.epsilon)} The odds above are "
-            "computed from the noise itself: e to the power epsilon is not their limit.",
+            "computed from the draws themselves, not from e to the power epsilon.",
         ),
         (
             "By what means",
@@ -99,7 +99,8 @@ def _what(release: Release) -> str:
     )
     return (
         "Conclusions about what stands in their row. What the release suggests about one person, "
-        f"it could suggest nearly as well with that person’s row {change}."
+        f"it could also suggest with that person’s row {change}; epsilon and delta say how nearly "
+        "as likely."
     )
 
 

@@ -35,6 +35,9 @@ def test_fit_writes_a_release_and_tells_the_promise(data, tmp_path):
     assert result.exit_code == 0, result.output
     assert "(epsilon = 1, delta = 1e-06)-differential privacy" in words(result)
     assert "age +1.00" in words(result)
+    told = words(result).replace("│ ", "")  # the frame of the box
+    assert "by a factor of at most 3.32, but for a chance of 1 in 1,000,000." in told
+    assert "in 95 of 100 such releases at most 1.7 %, 16 % or 63 %." in told
     release = Release.load(tmp_path / "r.json")
     assert release.feature_names == ("age", "pulse", "weight")
     assert release.n_samples == 3000
@@ -49,6 +52,7 @@ def test_options_reach_the_estimator(data, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "simulation" in words(result)
+    assert "by a factor" not in words(result)
     release = Release.load(tmp_path / "r.json")
     assert release.feature_names == ("weight", "age")
     assert release.sign["parameters"] == {"radius": pytest.approx(2**0.5)}

@@ -186,6 +186,19 @@ def test_nothing_drawn_moves_no_odds_and_no_noise_moves_them_without_limit():
     assert odds_factor((gaussian(0.01), pure(800.0)), 1e-6) == math.inf
 
 
+@pytest.mark.parametrize("multiplier", [1e-100, 1e-3, 0.02, 1e9, 1e100, 1e300])
+@pytest.mark.parametrize("steps", [(), (0.1, 0.1), (1e-300,), (700.0,), (1e308, 1e308)])
+@pytest.mark.parametrize("chance", [1e-300, 1e-12, 0.05, 1 - 1e-12, 1 - 1e-16])
+def test_extreme_events_have_a_factor_too(multiplier, steps, chance):
+    events = (gaussian(multiplier), *map(pure, steps))
+    found = odds_factor(events, chance)
+    assert found >= 1
+    if multiplier >= 1e9 and sum(steps) < 1:
+        alone = odds_factor(tuple(map(pure, steps)), chance)
+        assert found == pytest.approx(alone, rel=1e-6)
+    assert odds_factor(events, 0.0) == math.inf
+
+
 def test_guarantee_states_its_factor_where_it_protects():
     promise = Guarantee(events=(gaussian(4.0),), delta=1e-6)
     assert promise.odds_factor() == odds_factor(promise.events, 1e-6)

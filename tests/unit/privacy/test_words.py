@@ -30,8 +30,8 @@ def test_odds_are_those_of_the_trade_off_curve():
     )
     # 0.1 · 3.4379 / (0.9 + 0.1 · 3.4379) = 0.2764, and so on; rounded up.
     assert said(words.examples(guarantee())) == (
-        "A guess that was 1 %, 10 % or 50 % likely before is then at most 3.4 %, 28 % or 78 % "
-        "likely; in 95 of 100 such releases at most 1.8 %, 17 % or 65 %."
+        "But for that chance, a guess that was 1 %, 10 % or 50 % likely before is at most 3.4 %, "
+        "28 % or 78 % likely after; in 95 of 100 such releases at most 1.8 %, 17 % or 65 %."
     )
 
 
@@ -39,6 +39,10 @@ def test_pure_steps_know_no_exception():
     promise = guarantee(events=(PureEvent(purpose="x", epsilon=1.0),))
     assert "by a factor of at most 2.72, without exception." in words.meaning(promise)
     assert words.chance_of_more(promise) == 0
+    assert said(words.examples(promise)) == (
+        "So, a guess that was 1 %, 10 % or 50 % likely before is at most 2.7 %, 24 % or 74 % "
+        "likely after."
+    )
 
 
 def test_steps_known_at_one_point_only_are_told_at_twice_their_delta():
@@ -66,6 +70,7 @@ def test_huge_factor_is_not_a_number():
     assert words.factor(1.1e6) == "by a factor that may exceed a million"
     told = words.meaning(guarantee(0.2))
     assert told.endswith("by a factor that may exceed a million.")
+    assert words.examples(guarantee(0.2)) == ""
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 3e-7, 1 / 3, 0.05, 1 / 442])
