@@ -79,8 +79,12 @@ def rise(guarantee: Guarantee) -> str:
     times = guarantee.odds_factor(exceeded)
     if times > MILLION:
         return factor(times)
-    surely = f"but for a chance of {chance(exceeded)}" if exceeded else "without exception"
-    return f"{factor(times)}, {surely}"
+    return f"{factor(times)}, {surely(exceeded)}"
+
+
+def surely(exceeded: float) -> str:
+    """With what chance a limit is passed."""
+    return f"but for a chance of {chance(exceeded)}" if exceeded else "without exception"
 
 
 def chance_of_more(guarantee: Guarantee) -> float:

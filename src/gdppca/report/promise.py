@@ -51,8 +51,8 @@ def _odds(guarantee: Guarantee) -> dict[str, str]:
         return {"value": "× ∞", "note": "no limit to what it may give away"}
     if times > plain.MILLION:
         return {"value": "× 1,000,000", "note": "or more: a guess may become certain"}
-    surely = f"but for a chance of {plain.chance(exceeded)}" if exceeded else "without exception"
-    return {"value": f"× {plain.rounded_up(times, 3)}", "note": f"at most, {surely}"}
+    value = f"× {plain.rounded_up(times, 3)}"
+    return {"value": value, "note": f"at most, {plain.surely(exceeded)}"}
 
 
 def promised(release: Release) -> list[tuple[str, str]]:

@@ -216,6 +216,9 @@ def test_weak_protection_is_called_weak():
     page = Page(render(released(epsilon=12.0)))
     assert "Every person with one row is protected, but only weakly" in page.words
     assert "noise that hides single rows" not in page.words
+    page = Page(render(released(epsilon=14.0)))
+    assert "× 1,000,000 or more: a guess may become certain" in page.words
+    assert "raises the odds of that guess by a factor that may exceed a million." in page.words
 
 
 def test_delta_above_one_over_n_is_named():
