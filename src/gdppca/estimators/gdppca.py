@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, Self
 
@@ -10,11 +9,12 @@ import numpy as np
 
 from gdppca import linalg
 from gdppca._errors import DataError, ParameterError, ReleaseError, StateError
+from gdppca.design import Supply
 from gdppca.engines.base import Engine, OrderKeys
 from gdppca.engines.opening import lives_on_a_cluster, open_engine
 from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
 from gdppca.estimators._parameters import settings_of, warn_of_weakness
-from gdppca.estimators._settings import Settings, Stream, Supply
+from gdppca.estimators._settings import Settings, Stream
 from gdppca.estimators.whole import whole_release
 from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance, silent
 from gdppca.privacy import Event
@@ -330,8 +330,7 @@ class DPPCA(PrivatePCA):
     def _first_steps(self, X: np.ndarray, settings: Settings, rng: Rng) -> Settings:
         """Private scales, centre and radius, as far as they are asked for; spends."""
         if settings.scale_share is not None:
-            mu = settings.mu_left * math.sqrt(settings.scale_share)
-            coarse = coarse_scale(X, mu, rng)
+            coarse = coarse_scale(X, settings.scale_mu, rng)
             settings = settings.with_scale(coarse)
         if settings.seeks_centre:
             cautious = settings.wanted_location == "auto"
