@@ -31,6 +31,7 @@ _LOST_SEARCH = 0.9 * LONGEST_WALK  # what a search has taken when it gives up, a
 # division takes that out. How much of the scales' sampling variance is left was measured, around a
 # centre and with pairs: Gaussian and Cauchy rows, 5 to 30 columns, without noise.
 _SAMPLING_LEFT = {True: 0.25, False: 0.5}
+_LOST_SCALE = 2.0  # errors of a scale's logarithm beyond are as bad as this, and might overflow
 _LEAST_GAP = 1e-9  # relative; below, no method tells two components apart
 
 
@@ -189,7 +190,8 @@ class Case:
             expected_scale_error(start.n_seen, start.n_features, mu, centred=centred)
             for mu in (start.scale_mu, math.inf)
         )
-        return math.sqrt(total**2 - (1 - _SAMPLING_LEFT[centred]) * sampling**2)
+        error = math.sqrt(total**2 - (1 - _SAMPLING_LEFT[centred]) * sampling**2)
+        return min(error, _LOST_SCALE)
 
     def angles(self) -> Angles:
         """Expected sines; one for components of equal variance, which no method tells apart."""
