@@ -65,8 +65,8 @@ class Plan:
     per_component : array of shape (m,)
         Expected sine of the angle of each direction to its own true one.
     noise_sd : float
-        σ of the packed noise that the matrix will get; expected where a centre or a radius is
-        still to be found.
+        σ of the packed noise that the matrix will get. Where a private centre or radius is still to
+        be found it is expected, and with a private radius in the units of the spectrum.
     detectable : int
         Number of components expected to stand above the noise.
     events : tuple of Event

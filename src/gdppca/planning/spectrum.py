@@ -15,6 +15,7 @@ from gdppca.linalg import eigenvalues_descending
 from gdppca.planning.prediction import gaussian_lengths, pair_ratio, sign_moments, sign_ratios
 from gdppca.releases import Release
 from gdppca.signs import Sign, Spherical
+from gdppca.signs.base import legal_radius
 from gdppca.theory import (
     denoised_eigenvalues,
     spherical_eigenvalues,
@@ -64,8 +65,8 @@ class Spectrum:
         return first * self.eigenvalues, second * self.moments
 
     def length_quantile(self, q: float) -> float:
-        """Quantile of the lengths of Gaussian rows."""
-        return float(np.quantile(gaussian_lengths(self.variances)[1], q))
+        """Quantile of the lengths of Gaussian rows, as a radius that every sign takes."""
+        return legal_radius(float(np.quantile(gaussian_lengths(self.variances)[1], q)))
 
 
 def as_spectrum(spectrum: Any, n_features: int, n_components: int) -> Spectrum:

@@ -107,6 +107,16 @@ def test_private_radius_of_a_sign_that_it_bounds_is_expected(rows):
     assert known.noise_sd == pytest.approx(release.noise_sd, rel=0.2)
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e99])
+def test_private_radius_has_any_size(unit):
+    variances = unit * np.array([9.0, 4.0, 1.0, 1.0])
+    parameters = {"sign": "winsor", "radius": "quantile", "scale": "private"}
+    planned, usual = (
+        plan(N, D, spectrum=spectrum, **parameters) for spectrum in (variances, variances / unit)
+    )
+    assert planned.sin_theta == pytest.approx(usual.sin_theta, rel=1e-6)
+
+
 def test_estimator_plans_itself():
     pca = DPPCA(1, epsilon=0.7, scale="private", sign="trimmed", radius=2.0, pairs="halves")
     planned = pca.plan(N, D, spectrum="spiked:5", variances=0.2)
