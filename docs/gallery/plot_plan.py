@@ -17,9 +17,9 @@ from gdppca.plots.curve import error_curve
 # The plan
 # --------
 # Two thousand rows of 25 columns, with variances 10 and 5 along two directions and 1 along the
-# others.
+# others. The rows are compared in pairs, as in the paper.
 
-ahead = plan(2000, 25, epsilon=0.5, delta=1e-6, spectrum="spiked:10,5")
+ahead = plan(2000, 25, epsilon=0.5, delta=1e-6, spectrum="spiked:10,5", location=None)
 print(*ahead.sentences, sep="\n")
 print(f"epsilon = {ahead.required(0.2):g} would bring sin Θ to 0.2;")
 print(f"so would {ahead.required(0.2, of='n_samples')} rows at epsilon = {ahead.epsilon:g}.")

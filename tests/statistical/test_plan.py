@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import random_correlation
 
 from gdppca import DPPCA, sin_theta
 from gdppca.planning import plan
@@ -69,3 +70,67 @@ def test_doubtful_centre_is_bounded(away):
 def test_centre_may_be_anywhere(away):
     ahead, largest, _ = fitted("two spikes", "gaussian", "private", away)
     assert largest == pytest.approx(ahead.sin_theta, rel=0.15)
+
+
+def scaled_rows(kind, n, variances, seed):
+    """Rows in any units whose scaled columns have these variances, and the true directions."""
+    rng = np.random.default_rng(seed)
+    # Loadings matter here: a wrong scale bends no direction that has one column only.
+    shares = len(variances) * variances / variances.sum()
+    values, vectors = np.linalg.eigh(random_correlation.rvs(shares, random_state=rng))
+    X = rng.normal(size=(n, len(variances))) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    if kind == "t1":
+        X = X / np.abs(rng.normal(size=(n, 1)))
+    return X * 10.0 ** rng.uniform(-3, 3, size=len(variances)), vectors[:, ::-1].T
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "t1"])
+@pytest.mark.parametrize(
+    ("spectrum", "n", "d", "location"),
+    [
+        ("spiked:10,5", 5000, 10, "auto"),
+        ("spiked:10,5", 5000, 10, None),
+        ("spiked:10,5", 20_000, 10, "auto"),
+        ("spiked:6,3", 8000, 25, "auto"),
+    ],
+)
+def test_predicted_error_holds_with_private_scales(spectrum, n, d, location, kind):
+    parameters = {"location": location, "scale": "private"}
+    ahead = plan(n, d, spectrum=spectrum, **parameters)
+    assert not ahead.doubts
+    errors = []
+    for seed in range(40):
+        X, true = scaled_rows(kind, n, ahead.spectrum.variances, seed)
+        pca = DPPCA(2, random_state=seed, **parameters).fit(X)
+        errors.append(sin_theta(pca.components_, true[:2]))
+    assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"sign": "winsor"},
+        {"sign": "winsor", "radius": "quantile"},
+        {"sign": "trimmed", "radius": "quantile"},
+        {"sign": "ball", "radius": "quantile"},
+        {"sign": "quad", "radius": 3.0},
+        {"sign": "lr", "location": None},
+        {"pairs": "halves"},
+        {"pairs": 4},
+        {"calibration": "paper"},
+    ],
+    ids=str,
+)
+def test_predicted_error_holds_for_other_signs_and_pairs(parameters):
+    n, d = 1500, 10
+    ahead = plan(n, d, spectrum="spiked:10,5", **parameters)
+    errors = [
+        sin_theta(
+            DPPCA(2, random_state=seed, **parameters)
+            .fit(rows("gaussian", n, ahead.spectrum.variances, seed))
+            .components_,
+            np.eye(d)[:2],
+        )
+        for seed in range(60)
+    ]
+    assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)

@@ -13,7 +13,6 @@ from gdppca.cli.files import drawn
 from gdppca.cli.show import console, summary
 from gdppca.estimators import DPPCA
 from gdppca.linalg import sin_theta
-from gdppca.planning import plan
 from gdppca.report import Owner, write_report
 
 _OWNER = Owner(
@@ -31,8 +30,8 @@ def run(folder: Path) -> None:
         "(Efron et al. 2004, shipped with scikit-learn; columns were put on one scale there)."
     )
     n, d = patients.data.shape
-    ahead = plan(n, d, epsilon=2.0, delta=1e-6, spectrum=None, location="auto")
     pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6)
+    ahead = pca.plan(n, d, score_map=0.5)
     release = pca.fit_release(patients.data, score_map=0.5).with_plan(ahead)
     release = replace(release, feature_names=tuple(patients.feature_names))
     console.print(summary(release))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gdppca._errors import ParameterError
-from gdppca.planning.plan import PLAN_FIELDS
+from gdppca.planning.plan import NEWER_FIELDS, PLAN_FIELDS
 from gdppca.plots import release_figure
 from gdppca.releases import Release, write_whole
 
@@ -78,7 +78,7 @@ def read_plan(path: Path) -> dict[str, Any]:
         raise problem from None
     if not isinstance(plain, dict) or not set(PLAN_FIELDS) <= set(plain):
         raise problem
-    kept = {name: plain[name] for name in PLAN_FIELDS}
+    kept = {name: plain[name] for name in (*PLAN_FIELDS, *NEWER_FIELDS) if name in plain}
     values = [*kept.values(), *(kept["per_component"] if _is_list(kept["per_component"]) else [])]
     if not all(_is_plain(value) or value is kept["per_component"] for value in values):
         raise problem

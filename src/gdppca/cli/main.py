@@ -71,6 +71,25 @@ def _columns(listed: list[str] | None) -> list[str] | None:
     return [name.strip() for name in names if name.strip()] or None
 
 
+# What `fit` and `plan` ask for alike.
+_Sign = Annotated[str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")]
+_Radius = Annotated[
+    str | None,
+    typer.Option(help="Cut-off of the sign: a number, 'sqrt_d' or 'quantile' (private)."),
+]
+_Quantile = Annotated[float | None, typer.Option(help="Which quantile, with --radius quantile.")]
+_Pairs = Annotated[str, typer.Option(help="'auto', 'all', 'halves' or a block size.")]
+_Calibration = Annotated[
+    str, typer.Option(help="'tight', or 'paper' for the larger noise that the paper states.")
+]
+_Variances = Annotated[
+    float, typer.Option(help="Share of ε for the components' variances; 0: none.")
+]
+_ScoreMap = Annotated[
+    float, typer.Option(help="Share of ε for a private map of the scores; 0: none.")
+]
+
+
 class _ReportByName(TyperCommand):
     """Lets ``--report`` stand alone: a page called report.html."""
 
@@ -118,26 +137,13 @@ def fit(
         str,
         typer.Option(help="Column scales: 'none', 'private' or public numbers with commas."),
     ] = "none",
-    sign: Annotated[
-        str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")
-    ] = "spherical",
-    radius: Annotated[
-        str | None,
-        typer.Option(help="Cut-off of the sign: a number, 'sqrt_d' or 'quantile' (private)."),
-    ] = None,
-    quantile: Annotated[
-        float | None, typer.Option(help="Which quantile, with --radius quantile.")
-    ] = None,
-    pairs: Annotated[str, typer.Option(help="'auto', 'all', 'halves' or a block size.")] = "auto",
-    calibration: Annotated[
-        str, typer.Option(help="'tight', or 'paper' for the larger noise that the paper states.")
-    ] = "tight",
-    variances: Annotated[
-        float, typer.Option(help="Share of ε for the components' variances; 0: none.")
-    ] = 0.0,
-    score_map: Annotated[
-        float, typer.Option(help="Share of ε for a private map of the scores; 0: none.")
-    ] = 0.0,
+    sign: _Sign = "spherical",
+    radius: _Radius = None,
+    quantile: _Quantile = None,
+    pairs: _Pairs = "auto",
+    calibration: _Calibration = "tight",
+    variances: _Variances = 0.0,
+    score_map: _ScoreMap = 0.0,
     groups: Annotated[
         str | None,
         typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
@@ -220,7 +226,20 @@ def plan(
         typer.Option(help="Expected variances: 'spiked:10,5' (the rest 1) or a release file."),
     ] = None,
     components: Annotated[int, typer.Option(help="Number of directions.")] = 2,
-    location: Annotated[str, typer.Option(help="'auto', 'private', 'public' or 'none'.")] = "auto",
+    location: Annotated[
+        str,
+        typer.Option(help="As for fit: 'auto', 'private', 'none' or numbers; or 'public'."),
+    ] = "auto",
+    scale: Annotated[
+        str, typer.Option(help="As for fit: 'none', 'private' or numbers; or 'public'.")
+    ] = "none",
+    sign: _Sign = "spherical",
+    radius: _Radius = None,
+    quantile: _Quantile = None,
+    pairs: _Pairs = "auto",
+    calibration: _Calibration = "tight",
+    variances: _Variances = 0.0,
+    score_map: _ScoreMap = 0.0,
     target: Annotated[
         float | None, typer.Option(help="Error that is wanted: what ε or how many rows give it?")
     ] = None,
@@ -229,7 +248,10 @@ def plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Tell the accuracy before any budget is spent, from public numbers alone."""
+    """Tell the accuracy before any budget is spent, from public numbers alone.
+
+    The same options as for fit give the plan of that fit.
+    """
     with friendly():
         from gdppca.cli.planning import show_plan
 
@@ -240,7 +262,15 @@ def plan(
             delta=delta,
             spectrum=spectrum,
             components=components,
-            location=location,
+            location=_numbers_or_word(location),
+            scale=_numbers_or_word(scale),
+            sign=sign,
+            radius=_decimal_or_word(radius),
+            quantile=quantile,
+            pairs=_number_or_word(pairs),
+            calibration=calibration,
+            variances=variances,
+            score_map=score_map,
             target=target,
             plot=plot,
             as_json=as_json,

@@ -35,12 +35,16 @@ def show_plan(
     delta: float = 1e-6,
     spectrum: str | None = None,
     components: int = 2,
-    location: str = "auto",
+    location: Any = "auto",
     target: float | None = None,
     plot: Path | None = None,
     as_json: bool = False,
+    **parameters: Any,
 ) -> None:
-    """Tell what accuracy a budget will buy, as a person reads it or as JSON; no file of rows."""
+    """Tell what accuracy a budget will buy, as a person reads it or as JSON; no file of rows.
+
+    Other parameters are those of `gdppca.plan`.
+    """
     if plot is not None and plot.suffix.lower() not in _PICTURES:
         raise ParameterError(f"'{plot}' must end in {', '.join(_PICTURES)}.")
     ahead = plan(
@@ -51,6 +55,7 @@ def show_plan(
         spectrum=spectrum,
         n_components=components,
         location=None if location == "none" else location,
+        **parameters,
     )
     needed = {} if target is None else _needed(ahead, target)
     if plot is not None:
@@ -85,6 +90,7 @@ def _told(ahead: Plan) -> Panel:
     lines = [
         f"{ahead.n_samples} rows, {ahead.n_features} columns, {budget}, delta = {ahead.delta:g}; "
         f"{ahead.way}, noise sd {ahead.noise_sd:.4g}",
+        ahead.budget,
         "",
         *ahead.sentences,
         "Nothing is spent: no row was seen.",
@@ -161,6 +167,7 @@ def _plain(
     epsilons = _steps(ahead.epsilon)
     return {
         **ahead.to_dict(),
+        "doubts": ahead.doubts,
         "ways": {way: other.sin_theta for way, other in ahead.compare().items()},
         "curve": {"epsilon": epsilons, "sin_theta": ahead.curve(epsilons).tolist()},
         "target": target,

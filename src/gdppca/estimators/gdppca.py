@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, Self
 
@@ -10,13 +9,15 @@ import numpy as np
 
 from gdppca import linalg
 from gdppca._errors import DataError, ParameterError, ReleaseError, StateError
+from gdppca.design import Parameters, Supply
 from gdppca.engines.base import Engine, OrderKeys
 from gdppca.engines.opening import lives_on_a_cluster, open_engine
 from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
 from gdppca.estimators._parameters import settings_of, warn_of_weakness
-from gdppca.estimators._settings import Settings, Stream, Supply
+from gdppca.estimators._settings import Settings, Stream
 from gdppca.estimators.whole import whole_release
 from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance, silent
+from gdppca.planning import Plan, plan
 from gdppca.privacy import Event
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter
@@ -230,6 +231,46 @@ class DPPCA(PrivatePCA):
             progress=progress,
         )
 
+    def plan(
+        self,
+        n_samples: int,
+        n_features: int,
+        *,
+        spectrum: Any = None,
+        variances: float = 0.0,
+        score_map: float = 0.0,
+    ) -> Plan:
+        """Predict the accuracy of this fit before any budget is spent; no row is seen.
+
+        Parameters
+        ----------
+        n_samples, n_features : int
+            Shape of the table.
+        spectrum : None, array of shape (d,), str, path or Release, default None
+            What is known about the variances, as for `gdppca.plan`.
+        variances, score_map : float, default 0
+            Shares of the budget, as for `fit_release`.
+
+        Returns
+        -------
+        Plan
+            Expected errors, noise, and what it would take to do better.
+
+        Examples
+        --------
+        >>> from gdppca import DPPCA
+        >>> DPPCA(n_components=2, scale="private").plan(20_000, 10).scales
+        'private'
+        """
+        return plan(
+            n_samples,
+            n_features,
+            spectrum=spectrum,
+            variances=variances,
+            score_map=score_map,
+            **vars(Parameters.of(self)),
+        )
+
     def fit_stream(
         self,
         source: Any,
@@ -330,8 +371,7 @@ class DPPCA(PrivatePCA):
     def _first_steps(self, X: np.ndarray, settings: Settings, rng: Rng) -> Settings:
         """Private scales, centre and radius, as far as they are asked for; spends."""
         if settings.scale_share is not None:
-            mu = settings.mu_left * math.sqrt(settings.scale_share)
-            coarse = coarse_scale(X, mu, rng)
+            coarse = coarse_scale(X, settings.scale_mu, rng)
             settings = settings.with_scale(coarse)
         if settings.seeks_centre:
             cautious = settings.wanted_location == "auto"

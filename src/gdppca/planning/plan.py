@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ from scipy.optimize import brentq
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
+from gdppca.design import Parameters
 from gdppca.planning.case import Case
 from gdppca.planning.prediction import expected_count
 from gdppca.planning.spectrum import Spectrum, as_spectrum
+from gdppca.planning.words import counted, shares_in_words, told_count
+from gdppca.privacy import Event
 
 LOCATIONS = ("public", "private", "auto")
+SCALES = ("public", "private")
 WAYS: dict[str | None, str] = {  # to compare rows, by the centre that they need
     None: "pairs of rows",
     "private": "private centre",
@@ -34,6 +39,7 @@ PLAN_FIELDS = (
     "n_samples", "n_features", "n_components", "epsilon", "delta", "statistic", "spectrum",
     "sin_theta", "per_component", "noise_sd", "detectable",
 )  # fmt: skip
+NEWER_FIELDS = ("sign", "scales", "budget")  # plans of earlier versions lack them
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,17 +65,23 @@ class Plan:
     per_component : array of shape (m,)
         Expected sine of the angle of each direction to its own true one.
     noise_sd : float
-        σ of the packed noise that the matrix will get.
+        σ of the packed noise that the matrix will get. Where a private centre or radius is still to
+        be found it is expected, and with a private radius in the units of the spectrum.
     detectable : int
         Number of components expected to stand above the noise.
+    events : tuple of Event
+        What the fit and the releases with it will draw, the draws of the scales as one and those
+        of a private centre as one that is expected.
+    case : Case
+        Everything that was asked for.
 
     Examples
     --------
     >>> from gdppca.planning import plan
     >>> ahead = plan(2000, 25, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
     >>> ahead
-    Plan(2 directions of 25 columns from 2000 rows, epsilon = 0.5, delta = 1e-05, pairs of rows:
-         sin Theta about 0.37, 2 components above the noise)
+    Plan(2 directions of 25 columns from 2000 rows, epsilon = 0.5, delta = 1e-05, private centre:
+         sin Theta about 0.21, 2 components above the noise)
     """
 
     n_samples: int
@@ -84,13 +96,15 @@ class Plan:
     per_component: np.ndarray
     noise_sd: float
     detectable: int
+    events: tuple[Event, ...]
+    case: Case
 
     def __repr__(self) -> str:
         return (
-            f"Plan({_counted(self.n_components, 'direction')} of {self.n_features} columns from "
+            f"Plan({counted(self.n_components, 'direction')} of {self.n_features} columns from "
             f"{self.n_samples} rows, epsilon = {self.epsilon:g}, delta = {self.delta:g}, "
             f"{self.way}: sin Theta about {self.sin_theta:.2f}, "
-            f"{_counted(self.detectable, 'component')} above the noise)"
+            f"{counted(self.detectable, 'component')} above the noise)"
         )
 
     @property
@@ -99,9 +113,27 @@ class Plan:
         return WAYS[self.centre]
 
     @property
+    def scales(self) -> str:
+        """What columns are divided by: "none", "private" or "public"."""
+        start = self.case.start
+        if start.scale_share is not None:
+            return "private"
+        return "none" if start.scale is None else "public"
+
+    @property
     def doubtful(self) -> bool:
         """Whether a private centre is sought that rows far from the origin might not find."""
-        return self._case().doubtful
+        return self.case.doubtful
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Steps whose noise may win, in the words of the warnings that the fit will give."""
+        return tuple(self.case.doubts)
+
+    @property
+    def budget(self) -> str:
+        """Which step takes which share of the budget, in words."""
+        return shares_in_words(self.case)
 
     def required(self, target: float, of: str = "epsilon") -> float | int:
         """Smallest ε, or number of rows, that is expected to reach an error.
@@ -128,21 +160,22 @@ class Plan:
         --------
         >>> from gdppca.planning import plan
         >>> ahead = plan(2000, 10, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
-        >>> 0.3 < ahead.required(0.2) < 0.4
+        >>> 0.1 < ahead.required(0.2) < 0.4
         True
-        >>> 2500 < ahead.required(0.1, of="n_samples") < 3000
+        >>> 1000 < ahead.required(0.1, of="n_samples") < 3000
         True
         """
         target = _validate.fraction(target=target)
         of = _validate.one_of(("epsilon", "n_samples"), of=of)
-        if not self._case().separated:
+        if not self.case.separated:
             raise ParameterError(
                 f"No {of} reaches `target`: component {self.n_components} has no more variance "
                 "than the next one. Choose another `n_components` or `spectrum`."
             )
         if of == "n_samples":
             return int(self._smallest(of, target, _ROWS))
-        floor = self._error(epsilon=math.inf)
+        # Without noise "auto" compares pairs, and a centre may do better.
+        floor = min(self._error(epsilon=end) for end in (math.inf, _EPSILONS[1]))
         if floor >= target:
             raise ParameterError(
                 f"`target` must be above {floor:.2g}, the error of {self.n_samples} rows without "
@@ -182,7 +215,8 @@ class Plan:
         -------
         dict of Plan
             "pairs of rows", which needs no centre; "private centre", which buys one from the same
-            budget; "public centre", for who has one.
+            budget; "public centre", for who has one. A way that the other parameters do not allow
+            is left out.
 
         Examples
         --------
@@ -191,7 +225,11 @@ class Plan:
         >>> [(way, round(other.sin_theta, 1)) for way, other in ahead.compare().items()]
         [('pairs of rows', 0.4), ('private centre', 0.2), ('public centre', 0.2)]
         """
-        return {words: _planned(self._case(location=location)) for location, words in WAYS.items()}
+        ways = {}
+        for location, words in WAYS.items():
+            with suppress(ParameterError):  # such as pairs of one kind and a private centre
+                ways[words] = _planned(self.case.changed(location=location))
+        return ways
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, for a release or another program."""
@@ -207,12 +245,15 @@ class Plan:
             "per_component": self.per_component.tolist(),
             "noise_sd": self.noise_sd,
             "detectable": self.detectable,
+            "sign": self.case.start.sign.name,
+            "scales": self.scales,
+            "budget": self.budget,
         }
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it comes to, in plain words."""
-        told = [_told_count(self.detectable, self.n_components), self._told_angle()]
+        told = [told_count(self.detectable, self.n_components), self._told_angle(), *self.doubts]
         if self.doubtful:
             told.append(
                 "Whether a private centre is found depends on how far the rows are from the "
@@ -222,7 +263,7 @@ class Plan:
         return (*told, f"This is for {self.spectrum.words}.")
 
     def _told_angle(self) -> str:
-        if not self._case().separated:
+        if not self.case.separated:
             return (
                 f"Component {self.n_components} has no more variance than the next one: there is "
                 "no direction to find."
@@ -233,26 +274,22 @@ class Plan:
             f"(sin Θ = {self.sin_theta:.2g}; 90° is worthless)."
         )
 
-    def _case(self, **changes: Any) -> Case:
-        case = Case(
-            n_samples=self.n_samples,
-            n_components=self.n_components,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            location=self.location,
-            spectrum=self.spectrum,
-        )
-        return replace(case, **changes)
-
     def _error(self, **changes: Any) -> float:
-        return self._case(**changes).angles().sin_theta
+        return self.case.changed(**changes).angles().sin_theta
+
+    def _error_or_one(self, **changes: Any) -> float:
+        """A fit that would be refused, such as a map of ten rows, finds no direction."""
+        try:
+            return self._error(**changes)
+        except ParameterError:
+            return 1.0
 
     def _smallest(self, of: str, target: float, ends: tuple[float, float]) -> float:
         """Smallest value whose error is within the target; the error falls as it grows."""
 
         def excess(logarithm: float) -> float:
             value = math.exp(logarithm)
-            error = self._error(**{of: math.ceil(value) if of == "n_samples" else value})
+            error = self._error_or_one(**{of: math.ceil(value) if of == "n_samples" else value})
             return math.log(max(error, _NO_ERROR) / target)
 
         low, high = (math.log(end) for end in ends)
@@ -268,18 +305,6 @@ def _rounded_up(number: float) -> float:
     return float(f"{math.ceil(number / step - 1e-9) * step:.3g}")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def _told_count(detectable: int, wanted: int) -> str:
-    if detectable == 0:
-        return "No component will stand above the noise."
-    if detectable < wanted:
-        return f"Only {detectable} of the {wanted} components will stand above the noise."
-    return f"{_counted(detectable, 'component')} will stand above the noise."
-
-
 def plan(
     n_samples: int,
     n_features: int,
@@ -288,9 +313,21 @@ def plan(
     delta: float = 1e-6,
     spectrum: Any = None,
     n_components: int = 2,
-    location: Any = None,
+    sign: Any = "spherical",
+    radius: Any = None,
+    quantile: Any = None,
+    quantile_share: float = 0.05,
+    pairs: Any = "auto",
+    calibration: str = "tight",
+    location: Any = "auto",
+    scale: Any = None,
+    scale_share: float = 0.2,
+    variances: float = 0.0,
+    score_map: float = 0.0,
 ) -> Plan:
     r"""Predict the accuracy of `DPPCA` before any budget is spent.
+
+    The same parameters give the plan of the fit that they give.
 
     Parameters
     ----------
@@ -302,12 +339,18 @@ def plan(
         What is known about the variances along the components: all of them, up to a factor;
         "spiked:10,5" for two leading ones above a rest of 1; or an earlier release or its file.
         None takes each component twice as large as the next and the last five times the rest:
-        10, 5, 1, …, 1 for two components.
+        10, 5, 1, …, 1 for two components. With scales it is about the columns divided by them. For
+        a sign with a public radius it is in the units that the radius has.
     n_components : int, default 2
         Number of directions.
-    location : None, "public", "private", "auto" or array of shape (d,), default None
-        As for `DPPCA`: None compares pairs of rows; "public" or an array stands for a public
-        centre, "private" for one from the same budget, "auto" for what `DPPCA` would choose.
+    sign, radius, quantile, quantile_share, pairs, calibration, scale_share
+        As for `DPPCA`.
+    location : "auto", "private", None, "public" or array of shape (d,), default "auto"
+        As for `DPPCA`; "public" stands for a public centre that need not be named.
+    scale : None, "private", "public" or array of shape (d,), default None
+        As for `DPPCA`; "public" stands for public scales that need not be named.
+    variances, score_map : float, default 0
+        Shares of the budget for variances and a score map, as for `DPPCA.fit_release`.
 
     Returns
     -------
@@ -318,16 +361,23 @@ def plan(
     -----
     **Privacy.** Nothing is spent: no row is seen. An earlier release is post-processed.
 
-    The spherical sign and an elliptical law are taken for granted. Then the law of the noisy matrix
-    is known, and the angles are averaged over a fixed set of draws from it: see
-    `gdppca.planning.prediction`. Tails hardly matter; contamination is not foreseen.
+    Noise and events come from the code that the fit runs. How long the search for a private centre
+    takes and how large a private radius is depend on the rows: they are expected values.
+
+    An elliptical law is taken for granted; for other signs than the spherical one a Gaussian law.
+    Then the law of the noisy matrix is known, and the angles are averaged over a fixed set of draws
+    from it: see `gdppca.planning.prediction`. With the spherical sign tails hardly matter.
+    Contamination is not foreseen. Rows are all in memory; `DPPCA.fit_stream` looks for centre,
+    scales and radius in a sample of at most 131,072 rows.
 
     Examples
     --------
     >>> from gdppca.planning import plan
     >>> ahead = plan(2000, 25, epsilon=0.5, delta=1e-5, spectrum="spiked:10,5")
     >>> round(ahead.sin_theta, 1), ahead.detectable
-    (0.4, 2)
+    (0.2, 2)
+    >>> plan(5000, 10, scale="private", location=None).budget
+    'Of the budget (μ²), the scales take 20 % and the matrix gets 80 %.'
     """
     d = _validate.count(n_features=n_features)
     if d > _MOST_FEATURES:
@@ -335,12 +385,26 @@ def plan(
     m = _validate.count(n_components=n_components)
     if m > d:
         raise ParameterError(f"`n_components` must be at most the {d} columns, got {m}.")
-    case = Case(
-        n_samples=_validate.count(n_samples=n_samples, at_least=2),
+    asked = Parameters(
         n_components=m,
         epsilon=_validate.budget(epsilon=epsilon),
         delta=_validate.fraction(delta=delta),
+        sign=sign,
+        radius=radius,
+        quantile=quantile,
+        quantile_share=quantile_share,
+        pairs=pairs,
+        calibration=calibration,
         location=_named_location(location, d),
+        scale=_named_scale(scale),
+        scale_share=scale_share,
+    )
+    case = Case(
+        n_samples=_validate.count(n_samples=n_samples, at_least=2),
+        n_features=d,
+        asked=asked,
+        variances=variances,
+        score_map=score_map,
         spectrum=as_spectrum(spectrum, d, m),
     )
     return _planned(case)
@@ -355,19 +419,26 @@ def _named_location(location: Any, n_features: int) -> str | None:
     return "public"
 
 
+def _named_scale(scale: Any) -> Any:
+    return _validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale
+
+
 def _planned(case: Case) -> Plan:
-    law, angles = case.law(), case.angles()
+    law, angles, asked = case.law(), case.angles(), case.asked
+    matrix = case.design.noise.event
     return Plan(
         n_samples=case.n_samples,
         n_features=case.n_features,
-        n_components=case.n_components,
-        epsilon=case.epsilon,
-        delta=case.delta,
-        location=case.location,
+        n_components=asked.n_components,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        location=asked.location,
         centre=case.centre,
         spectrum=case.spectrum,
         sin_theta=angles.sin_theta,
         per_component=angles.per_component,
         noise_sd=law.noise_sd,
         detectable=expected_count(law, case.n_samples),
+        events=(*case.design.own, matrix, *case.design.reserved),
+        case=case,
     )

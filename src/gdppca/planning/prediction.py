@@ -8,11 +8,15 @@ In the basis of the true directions the noisy matrix of the spherical sign is
 with W a Gaussian orthogonal ensemble (off-diagonal variance 1, diagonal 2), σ the privacy noise and
 V the sampling noise. φ, V and σ are public, so the law of the angles is too. It is averaged over a
 fixed set of W: the same ones for every ε and n, so that the error is a smooth curve of both.
+
+Private scales that are off by e^{τz} in each column turn Σ into DΣD, D = diag(e^{τz}). How that
+turns the directions depends on the loadings, which nobody knows beforehand: they are averaged over
+random bases, and the matrix gets the eigenvectors of DΣD.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +24,7 @@ from scipy import linalg
 
 from gdppca.linalg import directions
 from gdppca.randomness import seeded_rng
+from gdppca.signs import Sign
 from gdppca.theory import components_above_noise
 
 _SEED = 20_160_111  # of a simulation without data; any number would do
@@ -50,27 +55,47 @@ class Law:
         σ of the packed privacy noise.
     centre_error : float
         Standard deviation per coordinate of a centre's error, over the typical distance to it.
+    variances : array of shape (d,)
+        λ, in the same order; needed where scales have an error.
+    scale_error : float
+        τ, the standard deviation of the logarithm of a column's scale.
     """
 
     eigenvalues: np.ndarray
     sampling: np.ndarray
     noise_sd: float
     centre_error: float = 0.0
+    variances: np.ndarray | None = None
+    scale_error: float = 0.0
 
     def draws(self, number: int) -> Iterator[np.ndarray]:
         """Stacks of noisy matrices; the same random numbers whatever the law."""
         d = len(self.eigenvalues)
         spread = np.sqrt(self.noise_sd**2 + 2 * self.sampling) / 2  # √v over √2
-        generator = seeded_rng(_SEED).generator()
+        generator, bases = seeded_rng(_SEED).generator(), seeded_rng(_SEED + 1).generator()
+        total = self.eigenvalues.sum()
         size = max(1, _STACK // d**2)
         for start in range(0, number, size):
             stack = min(size, number - start)
             square = generator.standard_normal((stack, d, d))
             shift = self.centre_error * generator.standard_normal((stack, d, 1))
             # A centre off by e turns E[uu'] into about (E[uu'] + ee'/R²) / (1 + |e|²/R²).
-            shifted = np.diag(self.eigenvalues) + shift * shift.transpose(0, 2, 1)
+            shifted = self._turned(bases.standard_normal, stack) + total * shift * shift.transpose(
+                0, 2, 1
+            )
             exact = shifted / (1 + (shift**2).sum(axis=1, keepdims=True))
             yield exact + spread * (square + square.transpose(0, 2, 1))
+
+    def _turned(self, normal: Callable[..., np.ndarray], stack: int) -> np.ndarray:
+        """The matrices without noise, of columns whose scales are off."""
+        if self.variances is None or self.scale_error == 0:
+            return np.diag(self.eigenvalues)
+        d = len(self.eigenvalues)
+        basis = np.linalg.qr(normal((stack, d, d)))[0]
+        off = np.exp(self.scale_error * normal((stack, d, 1)))
+        deformed = basis.transpose(0, 2, 1) @ (off * basis)  # D in the basis of the directions
+        vectors = np.linalg.eigh(deformed @ (self.variances[:, None] * deformed))[1][:, :, ::-1]
+        return (vectors * self.eigenvalues) @ vectors.transpose(0, 2, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,7 +140,7 @@ def expected_count(law: Law, n_samples: int) -> int:
     """How many eigenvalues `components_above_noise` will count: the median over draws."""
     d = len(law.eigenvalues)
     number = min(_COUNTED_DRAWS, _number_of_draws(d))
-    bias = d * law.centre_error**2
+    bias = law.eigenvalues.sum() * d * law.centre_error**2
     counts = [
         components_above_noise(values[::-1], law.noise_sd, n_samples, bias)
         for stack in law.draws(number)
@@ -141,6 +166,30 @@ def sign_moments(variances: np.ndarray) -> np.ndarray:
     weight = 0.25 * _STEP * np.exp(2 * _LOG_X - 0.5 * grown.sum(axis=1))
     factor = scaled * np.exp(-grown)
     return (factor * weight[:, None]).T @ factor
+
+
+def gaussian_lengths(variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors and lengths of simulated Gaussian rows, the same ones for every sign."""
+    d = len(variances)
+    number = int(np.clip(_TRIPLE_WORK // d, *_TRIPLES))
+    normal = seeded_rng(_SEED).generator().standard_normal((number, d))
+    return directions(normal * np.sqrt(variances))
+
+
+def sign_ratios(sign: Sign, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E[ξ² u_j²] over E[u_j²] and E[ξ⁴ u_j² u_k²] over E[u_j² u_k²], for Gaussian rows.
+
+    Over and not by itself: the spherical sign's own numbers are known exactly, and in a ratio most
+    of the simulation's error cancels.
+    """
+    unit, length = gaussian_lengths(variances)
+    squares = unit**2
+    kept = squares * sign.radial(length)[:, None] ** 2
+    return _over(kept.sum(axis=0), squares.sum(axis=0)), _over(kept.T @ kept, squares.T @ squares)
+
+
+def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def pair_ratio(variances: np.ndarray) -> float:

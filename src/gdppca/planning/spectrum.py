@@ -12,8 +12,10 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigenvalues_descending
-from gdppca.planning.prediction import pair_ratio, sign_moments
+from gdppca.planning.prediction import gaussian_lengths, pair_ratio, sign_moments, sign_ratios
 from gdppca.releases import Release
+from gdppca.signs import Sign, Spherical
+from gdppca.signs.base import legal_radius
 from gdppca.theory import (
     denoised_eigenvalues,
     spherical_eigenvalues,
@@ -36,11 +38,14 @@ class Spectrum:
         φ of the sign's matrix, in the same order, summing to one.
     words : str
         What they are, to be read after "for".
+    has_units : bool
+        Whether the variances are in the units of the columns, not up to a factor.
     """
 
     variances: np.ndarray
     eigenvalues: np.ndarray
     words: str
+    has_units: bool = True
 
     @cached_property
     def moments(self) -> np.ndarray:
@@ -51,6 +56,17 @@ class Spectrum:
     def pair_ratio(self) -> float:
         """Sampling variance of the pair statistic over that."""
         return pair_ratio(self.variances)
+
+    def seen_through(self, sign: Sign) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues and moments of a sign's matrix: of a Gaussian law but for the spherical."""
+        if isinstance(sign, Spherical):
+            return self.eigenvalues, self.moments
+        first, second = sign_ratios(sign, self.variances)
+        return first * self.eigenvalues, second * self.moments
+
+    def length_quantile(self, q: float) -> float:
+        """Quantile of the lengths of Gaussian rows, as a radius that every sign takes."""
+        return legal_radius(float(np.quantile(gaussian_lengths(self.variances)[1], q)))
 
 
 def as_spectrum(spectrum: Any, n_features: int, n_components: int) -> Spectrum:
@@ -124,7 +140,8 @@ def _released(release: Release, n_features: int) -> Spectrum:
         raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")
     phi = shown / shown.sum()
     words = f"the variances behind a release of {release.n_samples} rows"
-    return Spectrum(variances=spherical_eigenvalues_inverse(phi), eigenvalues=phi, words=words)
+    variances = spherical_eigenvalues_inverse(phi)
+    return Spectrum(variances=variances, eigenvalues=phi, words=words, has_units=False)
 
 
 def _numbers(text: str) -> np.ndarray:

@@ -174,3 +174,14 @@ def _octaves(sizes: np.ndarray, mu: float, rng: Rng) -> tuple[np.ndarray, np.nda
     ties = np.where(zeros > _SURE * sd, zeros, 0.0)
     ties = np.where(1 - ties > _SURE * sd, ties, 1.0)
     return middle * np.sqrt(1 - ties), ties
+
+
+def expected_scale_error(n_samples: int, n_features: int, mu: float, *, centred: bool) -> float:
+    """Expected standard deviation of the logarithm of a scale; from public numbers.
+
+    The noise of the last Newton step over its slope, and the sampling error of a median.
+    """
+    total = n_samples if centred else max(n_samples // 2, 1)
+    last = 1 - _octave_share(max(n_samples // 2, 1), n_features, mu) - sum(_FIRST_STEPS)
+    noise = math.sqrt(n_features / last) / (mu * total)
+    return math.hypot(noise, 0.5 / math.sqrt(total)) / _SLOPE

@@ -176,16 +176,22 @@ def _rows(X: Any, release: Release) -> np.ndarray:
     return rows_of(X, release)
 
 
-def warn_of_few_pairs(n_samples: int, m: int, epsilon: float, delta: float) -> None:
-    """Warn where the noise of a count may carry a bound away; from public numbers."""
+def doubt_of_few_pairs(n_samples: int, m: int, epsilon: float, delta: float) -> str | None:
+    """Words, where the noise of a count may carry a bound away; from public numbers."""
     n = n_samples // 2
-    if 4 * _sigma(variance_events(epsilon, delta)[0], m) > _TRIM[1] * n:
-        warnings.warn(
-            f"{n} pairs of rows are few for the variances of {m} components: they may be mere "
-            "noise. More rows, more budget or fewer components help.",
-            UserWarning,
-            stacklevel=3,
-        )
+    if 4 * _sigma(variance_events(epsilon, delta)[0], m) <= _TRIM[1] * n:
+        return None
+    return (
+        f"{n} pairs of rows are few for the variances of {m} components: they may be mere "
+        "noise. More rows, more budget or fewer components help."
+    )
+
+
+def warn_of_few_pairs(n_samples: int, m: int, epsilon: float, delta: float) -> None:
+    """Warn of such a doubt."""
+    doubt = doubt_of_few_pairs(n_samples, m, epsilon, delta)
+    if doubt is not None:
+        warnings.warn(doubt, UserWarning, stacklevel=3)
 
 
 def _paired_sizes(X: np.ndarray, release: Release, rng: Rng) -> np.ndarray:

@@ -296,6 +296,38 @@ def test_plan_speaks_in_words_and_in_json(tmp_path):
     assert plain["n_features"] == 25
 
 
+def test_plan_takes_the_options_of_fit(data, tmp_path):
+    rows = len(data.read_text().splitlines()) - 1
+    options = [
+        "--epsilon", 2, "--scale", "private", "--location", "none", "--sign", "trimmed",
+        "--radius", "quantile", "--quantile", "0.8", "--pairs", "8", "--calibration", "tight",
+        "--variances", "0.1", "--score-map", "0.2",
+    ]  # fmt: skip
+    fitted = run("fit", data, "-o", tmp_path / "r.json", *options)
+    assert fitted.exit_code == 0, fitted.output
+    planned = run("plan", "--rows", rows, "--columns", 3, *options, "--json")
+    assert planned.exit_code == 0, planned.output
+    noise_sd = Release.load(tmp_path / "r.json").noise_sd
+    assert json.loads(planned.stdout)["noise_sd"] == pytest.approx(noise_sd, rel=1e-9)
+
+
+def test_plan_takes_public_numbers(tmp_path):
+    public = ["--location=1,-2,0.5", "--scale", "9,3,1"]
+    planned = run("plan", "--rows", 500, "--columns", 3, *public, "--json")
+    plain = json.loads(planned.stdout)
+    assert (plain["statistic"], plain["scales"]) == ("public centre", "public")
+
+
+def test_plan_of_an_earlier_version_is_kept(data, tmp_path):
+    plain = json.loads(run("plan", "--rows", 2000, "--columns", 3, "--json").output)
+    older = {name: plain[name] for name in plain if name not in ("sign", "scales", "budget")}
+    for name, kept in (("new", plain), ("old", older)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(kept))
+        file, plan = tmp_path / f"r-{name}.json", tmp_path / f"{name}.json"
+        assert run("fit", data, "-o", file, "--plan", plan).exit_code == 0
+        assert ("budget" in Release.load(file).plan) == (name == "new")
+
+
 def test_report_option_may_stand_alone(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("fit", data, "--report", "-o", tmp_path / "r.json").exit_code == 0

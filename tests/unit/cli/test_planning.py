@@ -37,6 +37,17 @@ def test_private_centre_that_few_rows_do_not_allow(capsys):
     assert "how far the rows are from the origin" in told
 
 
+def test_shares_and_doubts_are_told(capsys):
+    show_plan(
+        200, 5, epsilon=0.5, location="none", scale="private", sign="trimmed", radius="quantile",
+        score_map=0.2,
+    )  # fmt: skip
+    told = words(capsys)
+    assert "the score map takes 20 % and the radius takes 5 %" in told
+    assert "the scales take 20 % and the matrix gets 80 %" in told
+    assert "200 rows and this budget are too little for private scales" in told
+
+
 def test_json_is_json_and_nothing_else(capsys):
     show_plan(1000, 5, target=0.2, as_json=True)
     told = json.loads(capsys.readouterr().out)
@@ -46,6 +57,8 @@ def test_json_is_json_and_nothing_else(capsys):
     assert len(told["curve"]["epsilon"]) == len(told["curve"]["sin_theta"])
     assert 0 < told["required"]["epsilon"] < 1
     assert told["target"] == 0.2
+    assert (told["sign"], told["scales"], told["doubts"]) == ("spherical", "none", [])
+    assert "the search for a centre takes about" in told["budget"]
 
 
 def test_release_serves_as_spectrum_and_plot_is_drawn(rng, tmp_path, capsys):

@@ -1,5 +1,7 @@
 """The law of the noisy matrix, and the angles that follow from it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate
@@ -10,8 +12,10 @@ from gdppca.planning.prediction import (
     expected_count,
     pair_ratio,
     sign_moments,
+    sign_ratios,
 )
-from gdppca.theory import spherical_eigenvalues
+from gdppca.signs import Spherical, Trimmed, Winsor
+from gdppca.theory import spherical_eigenvalues, winsor_eigenvalues
 
 
 def law(phi, noise_sd=0.0, sampling=0.0, centre_error=0.0):
@@ -108,3 +112,42 @@ def test_large_and_small_matrices_take_different_ways_to_one_answer(monkeypatch)
 @pytest.mark.parametrize(("noise_sd", "count"), [(1e-4, 2), (0.02, 1), (1.0, 0)])
 def test_count_falls_with_the_noise(noise_sd, count):
     assert expected_count(law([0.5, 0.2, 0.1, 0.1, 0.1], noise_sd), 10**6) == count
+
+
+def test_small_errors_of_scales_follow_first_order_theory():
+    # DΣD - Σ has entries (λ_1 + λ_k) G_1k in the basis of the directions, and G_1k = Σ_i τ z_i
+    # Q_i1 Q_ik has the variance τ²/(d + 2) for a random basis Q.
+    d, top, error = 60, 5.0, 1e-3
+    variances = np.append(top, np.ones(d - 1))
+    known = law(spherical_eigenvalues(variances))
+    off = replace(known, variances=variances, scale_error=error)
+    expected = error * np.sqrt((d - 1) / (d + 2)) * (top + 1) / (top - 1)
+    assert expected_angles(off, 1).sin_theta == pytest.approx(expected, rel=0.03)
+    assert expected_angles(known, 1).sin_theta == pytest.approx(0.0, abs=1e-6)
+
+
+def test_wild_errors_of_scales_leave_a_finite_answer():
+    variances = np.array([1e100, 1.0, 0.0])
+    off = replace(law(spherical_eigenvalues(variances)), variances=variances, scale_error=2.0)
+    assert 0 < expected_angles(off, 1).sin_theta <= 1
+
+
+def test_signs_relative_to_the_spherical_one():
+    variances = np.array([9.0, 4.0, 1.0, 1.0])
+    phi = spherical_eigenvalues(variances)
+    for sign in (Spherical(), Trimmed(radius=1e6)):
+        for ratio in sign_ratios(sign, variances):
+            np.testing.assert_allclose(ratio, 1.0)
+    # Eq 3.2 by quadrature.
+    first, second = sign_ratios(Winsor(radius=2.0), variances)
+    np.testing.assert_allclose(first * phi, winsor_eigenvalues(variances, 2.0), rtol=0.01)
+    # A radius below every length is the spherical sign times the radius.
+    first, second = sign_ratios(Winsor(radius=1e-6), variances)
+    np.testing.assert_allclose(first, 1e-12)
+    np.testing.assert_allclose(second, 1e-24)
+
+
+def test_column_that_does_not_vary_is_no_error():
+    first, second = sign_ratios(Winsor(radius=1.0), np.array([1.0, 1.0, 0.0]))
+    assert np.isfinite(first).all()
+    assert np.isfinite(second).all()

@@ -12,7 +12,7 @@ from gdppca.plots.curve import plan_figure, plotted_epsilons
 
 
 def test_figure_shows_every_way_the_plan_and_the_target():
-    planned = plan(500, 5, epsilon=0.5)
+    planned = plan(500, 5, epsilon=0.5, location=None)
     figure = plan_figure(planned, target=0.2)
     [axes] = figure.axes
     lines = {line.get_label(): line for line in axes.get_lines()}

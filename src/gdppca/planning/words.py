@@ -1,0 +1,60 @@
+"""What a plan says: what stands above the noise, and which step takes how much."""
+
+from __future__ import annotations
+
+import math
+
+from gdppca.planning.case import Case
+
+
+def counted(number: int, what: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def told_count(detectable: int, wanted: int) -> str:
+    """How many components will stand above the noise."""
+    if detectable == 0:
+        return "No component will stand above the noise."
+    if detectable < wanted:
+        return f"Only {detectable} of the {wanted} components will stand above the noise."
+    return f"{counted(detectable, 'component')} will stand above the noise."
+
+
+def shares_in_words(case: Case) -> str:
+    """Which step takes how much: parts of ε first, then of the noise budget μ² that is left."""
+    if math.isinf(case.asked.epsilon):
+        return "No budget is shared out: there is no noise."
+    first, rest = _parts_of_epsilon(case), _parts_of_the_rest(case)
+    told = [f"Of epsilon, {_listed(first)}."] if first else []
+    if len(rest) > 1:
+        told.append(f"Of {'what is left' if first else 'the budget'} (μ²), {_listed(rest)}.")
+    else:
+        told.append(f"The matrix takes {'what is left' if first else 'all of the budget'}.")
+    return " ".join(told)
+
+
+def _parts_of_epsilon(case: Case) -> dict[str, float]:
+    radius = case.start.radius_event
+    taken = {
+        "the variances take": case.variances,
+        "the score map takes": case.score_map,
+        "the radius takes": 0.0 if radius is None else radius.epsilon / case.asked.epsilon,
+    }
+    return {what: share for what, share in taken.items() if share}
+
+
+def _parts_of_the_rest(case: Case) -> dict[str, float]:
+    scales = case.start.scale_share or 0.0
+    centre = (1 - scales) * case.centre_share
+    taken = {
+        "the scales take": scales,
+        "the search for a centre takes about": centre,
+        "the matrix gets": 1 - scales - centre,
+    }
+    return {what: share for what, share in taken.items() if share}
+
+
+def _listed(parts: dict[str, float]) -> str:
+    words = [f"{what} {100 * share:.3g} %" for what, share in parts.items()]
+    return ", ".join(words[:-1]) + (" and " if words[1:] else "") + words[-1]
