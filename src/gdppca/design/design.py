@@ -14,9 +14,10 @@ from gdppca.engines.base import sample_size
 from gdppca.kernels import OneSample, Scheme
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.accounting import multiplier_left
+from gdppca.privacy.accounting import gaussian_epsilon, multiplier_left
+from gdppca.privacy.words import rounded_up
 from gdppca.releases import ScatterNoise, scatter_noise
-from gdppca.releases.scale import NoisyScale, scale_is_doubtful
+from gdppca.releases.scale import NoisyScale, lacking_room
 from gdppca.releases.spatial_median import CentreBudget, NoisyCentre, centre_budget
 from gdppca.signs import Sign
 
@@ -50,6 +51,7 @@ class Design:
     radius_event: PureEvent | None
     quantile: float
     supply: Supply
+    scale_error: np.ndarray | None = None  # of private scales, once they are drawn
     drawn: tuple[Event, ...] = ()
     reserved: tuple[Event, ...] = ()  # for releases to come that share the budget
 
@@ -115,8 +117,7 @@ class Design:
         """Whether a private centre is to be found; "auto" asks the public numbers."""
         if self.wanted_location != "auto":
             return self.wanted_location == "private"
-        # Without noise there is none to halve, and pairs need no centre.
-        return math.isfinite(self.epsilon) and self.centre_budget.worthwhile
+        return self.centre_budget.worthwhile
 
     @property
     def centre_budget(self) -> CentreBudget:
@@ -163,6 +164,21 @@ class Design:
         return replace(self, **changes)
 
 
+def lost_steps(design: Design) -> Iterator[str]:
+    """Steps whose noise would win over what they measure, and what would do; a fit is refused."""
+    if design.scale_share is None:
+        return
+    n, d = design.n_seen, design.n_features
+    times = lacking_room(n, d, design.scale_mu)
+    if times > 1:
+        enough = gaussian_epsilon(1 / (design.mu_left * times), design.delta)
+        yield (
+            f"`scale='private'` needs more than {n} rows at this budget: noise would win over the "
+            f"scales of {d} columns. About {rounded_up(n * times, 2)} rows would do, or `epsilon` "
+            f"= {rounded_up(enough, 2)}, or a larger `scale_share`, or public `scale=[...]`."
+        )
+
+
 def doubts(design: Design) -> Iterator[str]:
     """Steps whose noise may win, in words; from public numbers, before anything is drawn."""
     n = design.n_seen
@@ -170,11 +186,6 @@ def doubts(design: Design) -> Iterator[str]:
         yield (
             f"{n} rows and this budget are too little for a private radius: it may be far off. Use "
             "more rows, a larger `epsilon` or `quantile_share`, or give `radius` as a number."
-        )
-    if design.scale_share is not None and scale_is_doubtful(n, design.n_features, design.scale_mu):
-        yield (
-            f"{n} rows and this budget are too little for private scales: some may be far "
-            "off. Use more rows, a larger `epsilon` or `scale_share`, or give `scale`."
         )
     if design.wanted_location == "private" and not design.centre_budget.worthwhile:
         yield (

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.design import Parameters, Supply, design_of, doubts
+from gdppca.design import Parameters, Supply, design_of, doubts, lost_steps
 from gdppca.estimators._base import check_components, check_rows, warn_of_large_delta
 from gdppca.estimators._settings import Settings
 from gdppca.randomness import rng_for
@@ -42,7 +42,9 @@ def _check_choices(pca: DPPCA, d: int) -> None:
 
 
 def warn_of_weakness(settings: Settings, stacklevel: int) -> None:
-    """Warn of doubtful budgets, from public numbers and before anything is drawn."""
+    """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
+    for lost in lost_steps(settings):
+        raise ParameterError(f"{lost} Nothing was spent.")
     warn_of_large_delta(settings.delta, settings.n_samples, stacklevel)
     for doubt in doubts(settings):
         _warn(doubt, stacklevel)

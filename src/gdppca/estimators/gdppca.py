@@ -381,7 +381,7 @@ class DPPCA(PrivatePCA):
             settings = settings.with_centre(found)
         if settings.scale_share is not None:  # paid for
             refined = coarse.refined(X, settings.location, rng)
-            settings = settings.with_(scale=refined.scale)
+            settings = settings.with_(scale=refined.scale, scale_error=refined.error)
         if settings.radius_event is not None:
             epsilon = settings.radius_event.epsilon
             lengths_of = settings.divided(X), settings.center
@@ -550,6 +550,7 @@ class DPPCA(PrivatePCA):
             feature_names=self._names(),
             location=settings.location,
             scale=settings.scale,
+            scale_error=settings.scale_error,
             guarantee=settings.guarantee,
             method=type(self).__name__,
         )

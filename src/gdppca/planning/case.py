@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.design import Design, Parameters, design_of, doubts, reserved_events, shared_out
+from gdppca.design import (
+    Design,
+    Parameters,
+    design_of,
+    doubts,
+    lost_steps,
+    reserved_events,
+    shared_out,
+)
 from gdppca.kernels import Blocks, Halves, OneSample
 from gdppca.planning.prediction import Angles, Law, expected_angles
 from gdppca.planning.spectrum import Spectrum
@@ -128,6 +136,7 @@ class Case:
     @property
     def doubts(self) -> Iterator[str]:
         """Steps whose noise may win, in the words of the fit's warnings."""
+        yield from lost_steps(self.start)
         yield from doubts(self.start)
         if "variances" in self.parts:
             m = self.asked.n_components

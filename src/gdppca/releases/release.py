@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from gdppca.releases.spectrum import NoisyVariances
 
 _FORMAT = "gdppca-release"
-_VERSION = 2
-_ADDED = {"variances": None, "score_map": None, "plan": None}  # by version 2
+_VERSION = 3
+_ADDED = {"variances": None, "score_map": None, "plan": None, "scale_error": None}  # since 1
 _LARGEST_FILE = 2**30
 _SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
 
@@ -64,6 +64,9 @@ class Release:
         The promise about everything here together.
     method : str
         Name of the estimator.
+    scale_error : array of shape (d,) or None
+        Of private scales, the standard deviation of the logarithm of each that their noise gives;
+        infinite for a column whose size the noise hid, which keeps the scale 1.
     variances : array of shape (m,) or None
         Private variances of the scores on the components.
     score_map : ScoreMap or None
@@ -98,6 +101,7 @@ class Release:
     scale: np.ndarray | None
     guarantee: Guarantee
     method: str
+    scale_error: np.ndarray | None = None
     variances: np.ndarray | None = None
     score_map: ScoreMap | None = None
     plan: dict[str, Any] | None = None
@@ -105,7 +109,7 @@ class Release:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: a release does not change."""
-        for name in ("components", "scatter", "location", "scale", "variances"):
+        for name in ("components", "scatter", "location", "scale", "scale_error", "variances"):
             value = getattr(self, name)
             if value is not None:
                 frozen = np.array(value, dtype=float)
@@ -152,6 +156,7 @@ class Release:
             "calibration": self.calibration,
             "location": _listed(self.location),
             "scale": _listed(self.scale),
+            "scale_error": _listed_or_null(self.scale_error),
             "variances": _listed(self.variances),
             "score_map": None if self.score_map is None else self.score_map.to_dict(),
             "plan": self.plan,
@@ -179,6 +184,7 @@ class Release:
             scale=plain["scale"],
             guarantee=Guarantee.from_dict(plain["guarantee"]),
             method=plain["method"],
+            scale_error=_errors(plain["scale_error"]),
             variances=plain["variances"],
             score_map=None if score_map is None else ScoreMap.from_dict(score_map),
             plan=plain["plan"],
@@ -269,6 +275,19 @@ def _check_included(part: Guarantee, whole: Guarantee) -> None:
 
 def _listed(array: np.ndarray | None) -> list[Any] | None:
     return None if array is None else array.tolist()
+
+
+def _listed_or_null(errors: np.ndarray | None) -> list[float | None] | None:
+    """What JSON can hold: null stands for infinity."""
+    if errors is None:
+        return None
+    return [float(error) if np.isfinite(error) else None for error in errors]
+
+
+def _errors(listed: list[float | None] | None) -> np.ndarray | None:
+    if listed is None:
+        return None
+    return np.array([np.inf if error is None else error for error in listed])
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -394,7 +413,9 @@ def _check_shapes(plain: dict[str, Any]) -> None:
     d, m = plain["n_features"], len(plain["components"])
     scatter = plain["scatter"]
     square = scatter is None or len(scatter) == d
-    vectors = [plain[name] for name in ("location", "scale") if plain[name] is not None]
+    vectors = [
+        plain[name] for name in ("location", "scale", "scale_error") if plain[name] is not None
+    ]
     rows = [*plain["components"], *(scatter or []), *vectors]
     fits = len(plain["feature_names"]) == d and square and m <= d
     if not fits or any(len(row) != d for row in rows):

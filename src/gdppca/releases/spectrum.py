@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 from scipy.stats import norm
 
 from gdppca import _validate
@@ -18,6 +17,7 @@ from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.randomness import Rng, rng_for
+from gdppca.releases.clipped_squares import gaussian_ratio, square_sums
 from gdppca.releases.release import Release
 from gdppca.releases.rows import rows_of
 from gdppca.theory import LoadingIntervals, loading_intervals
@@ -30,8 +30,6 @@ _BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
 _REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
 _MEDIAN = float(norm.ppf(0.75))  # median of |Z|
 _TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
-_STEPS = 24  # bits kept of a winsorised square
-_SMALLEST, _LARGEST_RATIO = 1e-6, 8.0  # what a Gaussian's sd may be, in units of the bound
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,7 +124,7 @@ def private_variances(
     warn_of_few_pairs(len(X), m, epsilon, delta)
     sizes = _paired_sizes(X, release, rng)  # not private
     bounds = _private_bounds(sizes, method, count_sigma, rng)
-    shares = _noised(_square_sums(sizes, bounds), sum_sigma, rng) / n
+    shares = _noised(square_sums(sizes, bounds), sum_sigma, rng) / n
     variances = _variances(shares, bounds, method)
     up, down = (
         _variances(shares + move, bounds, method) for move in (sum_sigma / n, -sum_sigma / n)
@@ -227,35 +225,12 @@ def _grid(index: np.ndarray) -> np.ndarray:
     return np.exp2(index / 2**_FINE)
 
 
-def _square_sums(sizes: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Sums of min(y²/b², 1), each rounded to 2⁻²⁴; exact for fewer than 2²⁹ pairs."""
-    ways = np.minimum(np.minimum(sizes, bounds) / bounds, 1.0)
-    return np.ldexp(np.rint(ways**2 * 2.0**_STEPS).sum(axis=0), -_STEPS)
-
-
 def _variances(shares: np.ndarray, bounds: np.ndarray, method: str) -> np.ndarray:
     """Variances from the noisy means of min(y²/b², 1)."""
     shares = np.clip(shares, 0.0, 1.0)
     if method == "clipped":
         return bounds**2 * shares
-    return (bounds * _gaussian_ratio(shares)) ** 2
-
-
-def _gaussian_ratio(shares: np.ndarray) -> np.ndarray:
-    """Standard deviation σ/b of the Gaussian for which E min(y²/b², 1) is as given."""
-    low, high = np.full((2, *shares.shape), [[_SMALLEST], [_LARGEST_RATIO]])
-    for _ in range(60):
-        middle = np.sqrt(low * high)
-        above = _gaussian_share(middle) > shares
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.where(low > _SMALLEST, low, 0.0)
-
-
-def _gaussian_share(ratio: np.ndarray) -> np.ndarray:
-    """E min(t²Z², 1) for a standard Gaussian Z."""
-    cut = 1 / ratio
-    inside = special.erf(cut / SQRT2) - 2 * cut * np.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
-    return ratio**2 * inside + special.erfc(cut / SQRT2)
+    return (bounds * gaussian_ratio(shares)) ** 2
 
 
 def release_intervals(
@@ -308,6 +283,7 @@ def release_intervals(
         level,
         sampling=sampling,
         centre_bias=release.centre_bias,
+        scale_error=release.scale_error,
     )
     same = (np.einsum("kd,kd->k", found.components, release.components) > 0)[:, None]
     return replace(

@@ -2,7 +2,8 @@ r"""How far released directions may be from those without noise, from the releas
 
 The law of the noise is public, so everything here is post-processing of a release and costs no
 budget. A parametric bootstrap: take the released matrix, free its eigenvalues from the bias that
-noise adds, draw fresh noise around it many times, and see how far the directions move.
+noise adds, draw fresh noise around it many times, that of a private centre and of private scales
+too, and see how far the directions move.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import linalg as dense
@@ -25,6 +27,10 @@ from gdppca.theory.spherical import spherical_eigenvalues_inverse
 
 PRIVACY = "privacy noise"
 PRIVACY_AND_SAMPLING = "privacy noise and sampling"
+
+_ROWS = "the loadings that the same rows have without any noise"
+_POPULATION = "the loadings of the population that the rows were drawn from"
+_IF_SYMMETRIC = "if they lie symmetrically around their centre; on skewed columns, those"
 
 _SEED = 20251012  # post-processing: the same release gives the same intervals everywhere
 _DRAWS = (100, 400)  # fewest and most
@@ -59,6 +65,10 @@ class LoadingIntervals:
     covers : str
         "privacy noise": about the directions of the same rows without noise. "privacy noise and
         sampling": about those of the population that the rows were drawn from.
+    about : str
+        The same in words, with its condition: on skewed columns the error of a private centre
+        moves the matrix by what no release knows, and the intervals are about the directions
+        around the released centre and with the released scales.
     """
 
     components: np.ndarray = field(repr=False)
@@ -69,6 +79,7 @@ class LoadingIntervals:
     above_noise: int
     level: float
     covers: str
+    about: str
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Lower and upper ends: ``lower, upper = intervals``."""
@@ -84,6 +95,7 @@ def loading_intervals(
     *,
     sampling: bool = False,
     centre_bias: float = 0.0,
+    scale_error: np.ndarray | None = None,
 ) -> LoadingIntervals:
     r"""Intervals for the loadings without noise, from the noisy matrix alone.
 
@@ -104,7 +116,11 @@ def loading_intervals(
         population, and takes the rows to be independent from an elliptical law and the matrix to
         be that of the spherical sign.
     centre_bias : float, default 0
-        What the error of a private centre may add to an eigenvalue; only `sampling` looks at it.
+        What the error of a private centre adds to the trace, d times its variance per coordinate
+        over the typical distance.
+    scale_error : None or array of shape (d,), default None
+        Standard deviation of the logarithm of each private scale; what is infinite is taken as it
+        was released.
 
     Returns
     -------
@@ -126,7 +142,11 @@ def loading_intervals(
     over the mean of a, which is right for a given loading; and as :math:`a \tilde v_j + w_j`,
     which is right on average over all directions. The interval is the hull of both.
 
-    Only the noise of the matrix is covered. A private centre, scale or radius is taken as it is.
+    A private centre that is off by e typical distances, :math:`e \sim N(0, s_c^2 I)`, turns the
+    matrix K of a law that is symmetric around its centre into :math:`(K + ee^\top)/(1 + |e|^2)`.
+    Private scales that are off by factors :math:`e^{\eta}`, :math:`H = \operatorname{diag}(\eta)`,
+    add to first order :math:`HK + KH - 2 E[(u^\top H u) uu^\top]` for an elliptical law. Both are
+    drawn with the noise of the matrix. A private radius is taken as it is.
 
     Examples
     --------
@@ -150,8 +170,10 @@ def loading_intervals(
     rows = _validate.finite_positive(n_samples=n_samples) if sampling else _ENDLESS
     above = _above_noise(values, noise_sd, rows, centre_bias if sampling else 0.0)
     variances = _entry_variances(values, noise_sd, rows, centre_bias)
-    start = _denoised(values, variances, above)
-    turned = _noisy_directions(start, variances, min(m, above))
+    scales = _ScaleNoise.of(values, vectors, _finite_errors(scale_error, len(matrix)))
+    start = _denoised(values, variances + scales.variances, above)
+    centre_sd = math.sqrt(centre_bias / len(matrix))
+    turned = _noisy_directions(start, variances, min(m, above), centre_sd, scales)
     lower, upper = np.full((2, m, len(matrix)), [[[-1.0]], [[1.0]]])
     lower[:above], upper[:above] = _hull(vectors, turned, level)
     return LoadingIntervals(
@@ -163,7 +185,68 @@ def loading_intervals(
         above_noise=min(m, above),
         level=level,
         covers=PRIVACY_AND_SAMPLING if sampling else PRIVACY,
+        about=_about(sampling=sampling, centre=centre_bias > 0, scales=scale_error is not None),
     )
+
+
+def _about(*, sampling: bool, centre: bool, scales: bool) -> str:
+    """What the intervals are about."""
+    given = " and ".join(
+        ["around the released centre"] * centre + ["with the released scales"] * scales
+    )
+    what = _POPULATION if sampling else _ROWS
+    return f"{what}, {_IF_SYMMETRIC} {given}" if given else what
+
+
+def _finite_errors(scale_error: np.ndarray | None, d: int) -> np.ndarray:
+    if scale_error is None:
+        return np.zeros(d)
+    errors = np.asarray(scale_error, dtype=float)
+    if errors.shape != (d,) or not (errors >= 0).all():
+        raise ParameterError(f"`scale_error` must hold {d} numbers >= 0.")
+    return np.where(np.isfinite(errors), errors, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _ScaleNoise:
+    """What errors of private scales do to the matrix, in the basis of its eigenvectors."""
+
+    errors: np.ndarray  # of the logarithms, one per column
+    vectors: np.ndarray
+    moments: np.ndarray  # E[u_j² u_k²], times the trace
+
+    @classmethod
+    def of(cls, values: np.ndarray, vectors: np.ndarray, errors: np.ndarray) -> _ScaleNoise:
+        if not errors.any():
+            return cls(errors, vectors, np.zeros((len(values), len(values))))
+        phi = np.maximum(values, 0.0)
+        lam = spherical_eigenvalues_inverse(phi) if phi.sum() > 0 else np.ones(len(phi))
+        return cls(errors, vectors, _sign_moments(lam) * phi.sum())
+
+    @property
+    def gain(self) -> np.ndarray:
+        """How much of H off the diagonal goes into the matrix: φ_j + φ_k - 4 E[u_j² u_k²]."""
+        phi = self.moments.sum(axis=1)
+        return phi[:, None] + phi - 4 * self.moments
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Of each entry of what is added."""
+        squares = self.vectors**2
+        spread = squares.T @ (self.errors[:, None] ** 2 * squares)
+        return spread * self.gain**2
+
+    def added(self, generator: Any) -> np.ndarray | float:
+        """HK + KH - 2 E[(u'Hu)uu'] of one draw of H."""
+        if not self.errors.any():
+            return 0.0
+        eta = self.errors * generator.normal(size=len(self.errors))
+        H = self.vectors.T @ (eta[:, None] * self.vectors)
+        changed = H * self.gain
+        own = np.diag(H)
+        phi = self.moments.sum(axis=1)
+        np.fill_diagonal(changed, 2 * own * phi - 2 * self.moments @ own)
+        return changed
 
 
 def _square(scatter: np.ndarray) -> np.ndarray:
@@ -228,20 +311,24 @@ def _denoised(values: np.ndarray, variances: np.ndarray, above: int) -> np.ndarr
     return np.concatenate([spikes, np.full(len(values) - above, bulk)])
 
 
-def _noisy_directions(start: np.ndarray, variances: np.ndarray, m: int) -> np.ndarray:
+def _noisy_directions(
+    start: np.ndarray, variances: np.ndarray, m: int, centre_sd: float, scales: _ScaleNoise
+) -> np.ndarray:
     """Leading m eigenvectors of many noisy matrices, (draws, d, m), in the basis of no noise."""
     d = len(start)
     draws = int(np.clip(min(_KEPT / max(m * d, 1), _DRAWN / d**2), *_DRAWS))
     turned = np.zeros((draws, d, m))
     sd = np.sqrt(variances)
-    if m == 0 or not sd.any():
+    if m == 0 or not (sd.any() or centre_sd or scales.errors.any()):
         turned[:] = np.eye(d)[:, :m]
         return turned
     generator = seeded_rng(_SEED).generator()
     for draw in turned:
         noise = np.triu(generator.normal(size=(d, d)))
         noise = sd * (noise + np.triu(noise, k=1).T)
-        leading = _leading(np.diag(start) + noise, m)
+        shift = centre_sd * generator.normal(size=d) if centre_sd else np.zeros(d)
+        exact = (np.diag(start) + np.outer(shift, shift)) / (1 + shift @ shift)
+        leading = _leading(exact + scales.added(generator) + noise, m)
         draw[:] = leading * np.where(np.diagonal(leading) < 0, -1.0, 1.0)
     return turned
 

@@ -12,6 +12,7 @@ from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.accounting import epsilon_at
 from gdppca.randomness import seeded_rng
 from gdppca.releases import private_variances, release_intervals, spectrum
+from gdppca.releases.clipped_squares import square_sums
 from gdppca.releases.spectrum import METHODS, variance_events
 from gdppca.theory import loading_intervals
 
@@ -102,7 +103,7 @@ def test_one_row_moves_every_sum_by_at_most_one(release, value):
     assert (before != after).any(axis=1).sum() <= 1
     assert np.isfinite(after).all()
     for bounds in (np.full(2, 1e-19), np.full(2, 1.5), np.full(2, 1e19)):
-        moved = spectrum._square_sums(after, bounds) - spectrum._square_sums(before, bounds)
+        moved = square_sums(after, bounds) - square_sums(before, bounds)
         assert np.abs(moved).max() <= 1.0
 
 
@@ -111,7 +112,7 @@ def test_sums_are_exact(release):
     sizes = np.random.default_rng(0).exponential(size=(5000, 2))
     bounds = np.array([0.7, 2.0])
     shuffled = np.random.default_rng(1).permutation(sizes)
-    forwards, back = (spectrum._square_sums(part, bounds) for part in (sizes, shuffled))
+    forwards, back = (square_sums(part, bounds) for part in (sizes, shuffled))
     np.testing.assert_array_equal(forwards, back)
     assert (forwards * 2**24 == np.rint(forwards * 2**24)).all()
 
