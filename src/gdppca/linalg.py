@@ -159,6 +159,11 @@ def orthonormal_basis(name: str, vectors: np.ndarray) -> np.ndarray:
         basis = basis[None, :]
     if basis.ndim != 2 or not np.isfinite(basis).all():
         raise ParameterError(f"`{name}` must hold directions as the rows of a finite matrix.")
+    if len(basis) > basis.shape[1]:  # they span everything, and any angle would be zero
+        raise ParameterError(
+            f"`{name}` must hold at most as many directions as columns, got shape {basis.shape}. "
+            "Pass directions as rows."
+        )
     q, r = linalg.qr(basis.T, mode="economic")
     if np.abs(np.diagonal(r)).min(initial=np.inf) <= 1e-12 * np.abs(r).max(initial=0.0):
         raise ParameterError(f"`{name}` must hold linearly independent directions.")

@@ -20,6 +20,7 @@ from gdppca.linalg import (
     vecd_inverse,
     with_stable_signs,
 )
+from gdppca.theory import projector_distance
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 17])
@@ -171,6 +172,17 @@ def test_sin_theta_refuses_what_has_no_angle():
         sin_theta([[1.0, 0.0], [2.0, 0.0]], np.eye(2))
     with pytest.raises(ParameterError, match="finite"):
         sin_theta([[np.nan, 0.0]], [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("distance", [sin_theta, projector_distance])
+def test_directions_given_as_columns_are_refused(distance, rng):
+    a, b = rng.normal(size=(2, 7, 2))
+    with pytest.raises(ParameterError, match=r"`first` .* got shape \(7, 2\). Pass .* as rows"):
+        distance(a, b)
+    with pytest.raises(ParameterError, match="`second` .* as rows"):
+        distance(a.T, b)
+    assert distance(a.T, b.T) > 0
+    assert distance(np.eye(2), rng.normal(size=(2, 2))) == pytest.approx(0, abs=1e-12)
 
 
 def test_directions_survive_the_whole_range_of_floats():
