@@ -47,12 +47,12 @@ def run(folder: Path) -> None:
     )
     folder.mkdir(parents=True, exist_ok=True)
     release.save(folder / "release.json")
-    console.print(f"Release: {folder / 'release.json'}", soft_wrap=True)
+    console.print(f"Release: {folder / 'release.json'}", soft_wrap=True, markup=False)
     try:
         drawn(release, folder / "components.png")
         write_report(release, folder / "report.html", _OWNER)
     except MissingExtraError as missing:
-        console.print(f"No plot or report: {missing}")
+        console.print(f"No plot or report: {missing}", soft_wrap=True, markup=False)
     else:
-        console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True)
-        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True)
+        console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True, markup=False)
+        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True, markup=False)

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gdppca import Release
-from gdppca.cli import show
+from gdppca._errors import MissingExtraError
+from gdppca.cli import demo, show
 from gdppca.cli.main import app
 
 
@@ -178,6 +179,47 @@ def test_demo_prints_and_writes(tmp_path):
         assert part in words(result)
     assert Release.load(tmp_path / "demo" / "release.json").guarantee.protects
     assert (tmp_path / "demo" / "components.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_names_what_is_missing_and_its_folder_letter_by_letter(tmp_path, monkeypatch):
+    def fail(*_):
+        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.")
+
+    monkeypatch.setattr(demo, "drawn", fail)
+    result = run("demo", "-o", tmp_path / "d[red]")
+    assert result.exit_code == 0, result.output
+    assert "pip install 'gdppca[plots]'" in words(result)
+    assert f"{tmp_path}/d[red]/release.json" in result.output
+
+
+@pytest.mark.parametrize("name", ["a[red]", "a[@b]", "a:red_heart:", "a[link=x]b"])
+def test_names_of_files_and_columns_are_printed_letter_by_letter(tmp_path, rng, name):
+    data = tmp_path / f"{name}.csv"
+    rows = rng.normal(size=(500, 2)) * [9, 1]
+    np.savetxt(data, rows, delimiter=",", header=f"{name},y", comments="")
+    result = run("fit", data, "-o", tmp_path / f"{name}.json", "--plot", tmp_path / f"{name}.png")
+    assert result.exit_code == 0, result.output
+    assert f"{name} +1.00" in words(result)
+    for ending in ("json", "png"):
+        assert f"{tmp_path}/{name}.{ending}" in result.output
+    again = run("fit", data, "-o", tmp_path / f"{name}.json")
+    assert f"'{tmp_path}/{name}.json' exists already" in again.output
+    absent = run("fit", data, "--columns", f"{name}{name},y", "-o", tmp_path / "new.json")
+    assert absent.exit_code == 2
+    assert f"'{name}{name}'" in absent.output
+    assert f"{name}.csv" in absent.output
+
+
+def test_column_that_looks_like_the_end_of_a_colour_is_printed(tmp_path, rng):
+    rows = rng.normal(size=(500, 2)) * [9, 1]
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header="x[/red],y", comments="")
+    assert "x[/red] +1.00" in words(run("fit", tmp_path / "a.csv", "-o", tmp_path / "r.json"))
+
+
+def test_name_of_a_study_may_have_brackets(tmp_path):
+    result = run("study", "[/red]", "--out", tmp_path)
+    assert result.exit_code == 2, result.output
+    assert "[/red]" in result.output
 
 
 def test_bar_appears_only_after_a_second(monkeypatch):
