@@ -179,7 +179,7 @@ def test_directions_given_as_columns_are_refused(distance, rng):
     a, b = rng.normal(size=(2, 7, 2))
     with pytest.raises(ParameterError, match=r"`first` .* got shape \(7, 2\). Pass .* as rows"):
         distance(a, b)
-    with pytest.raises(ParameterError, match="`second` .* as rows"):
+    with pytest.raises(ParameterError, match=r"`second` .* as rows"):
         distance(a.T, b)
     assert distance(a.T, b.T) > 0
     assert distance(np.eye(2), rng.normal(size=(2, 2))) == pytest.approx(0, abs=1e-12)
