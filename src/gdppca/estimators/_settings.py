@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided, sample_size
-from gdppca.estimators._base import ASSUMED, ASSUMED_COUNTED, ASSUMED_LOCATION, NO_NOISE
+from gdppca.estimators._base import (
+    ASSUMED,
+    ASSUMED_COUNTED,
+    ASSUMED_LOCATION,
+    NO_NOISE,
+    assumed_of_sign,
+)
 from gdppca.kernels import Blocks, OneSample, Scheme
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.linalg import LARGEST
@@ -175,6 +181,7 @@ class Settings:
         assumed = list(ASSUMED)
         if self.counted:
             assumed[-1] = ASSUMED_COUNTED
+        assumed += assumed_of_sign(self.sign)
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:

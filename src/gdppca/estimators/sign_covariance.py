@@ -11,7 +11,13 @@ import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE, PrivatePCA
+from gdppca.estimators._base import (
+    ASSUMED,
+    ASSUMED_LOCATION,
+    NO_NOISE,
+    PrivatePCA,
+    assumed_of_sign,
+)
 from gdppca.estimators.analyze_gauss import check_choices
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.mechanisms.gaussian import calibrated_sigma, lattice_slack
@@ -219,10 +225,11 @@ class SignCovariancePCA(PrivatePCA):
         exact = isinstance(events[-1], NonPrivateEvent)
         public = settings.public_center is not None
         published = not public and self.location == "pmwm-published"
+        assumed = (*ASSUMED, *assumed_of_sign(settings.sign))
         guarantee = Guarantee(
             events=events,
             delta=self.delta,
-            assumptions=(*ASSUMED, ASSUMED_LOCATION) if public else ASSUMED,
+            assumptions=(*assumed, ASSUMED_LOCATION) if public else assumed,
             seeded=rng.seeded,
             status=Status.NONE if exact or published else Status.PROVEN,
             reason=NO_NOISE if exact else _UNPROVEN if published else "",
