@@ -32,9 +32,11 @@ def run(folder: Path) -> None:
     )
     n, d = patients.data.shape
     ahead = plan(n, d, epsilon=2.0, delta=1e-6, spectrum=None, location="auto")
+    folder.mkdir(parents=True, exist_ok=True)
     pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6)
     release = pca.fit_release(patients.data, score_map=0.5).with_plan(ahead)
     release = replace(release, feature_names=tuple(patients.feature_names))
+    release.save(folder / "release.json")
     console.print(summary(release))
     same = None if pca.mean_ is None else "private"
     exact = DPPCA(n_components=2, epsilon=math.inf, location=same).fit(patients.data)
@@ -45,8 +47,6 @@ def run(folder: Path) -> None:
         f"and {lost:.2f} for both.\nOnly a demonstration may say so: on private data that number "
         "is itself private."
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    release.save(folder / "release.json")
     console.print(f"Release: {folder / 'release.json'}", soft_wrap=True, markup=False)
     try:
         drawn(release, folder / "components.png")

@@ -52,7 +52,7 @@ def settings_of(pca: DPPCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Se
         seeded=rng_for(pca.random_state).seeded,
         supply=supply,
     )
-    _ = settings.noise  # a bad budget is refused here
+    settings.require_noise()  # a bad budget or radius is refused here
     return settings
 
 

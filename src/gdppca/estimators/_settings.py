@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gdppca._errors import ParameterError
 from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided, sample_size
 from gdppca.estimators._base import (
     ASSUMED,
@@ -25,7 +26,13 @@ from gdppca.privacy.accounting import multiplier_left
 from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, scatter_noise
 from gdppca.releases.scale import NoisyScale
-from gdppca.releases.spatial_median import CentreBudget, NoisyCentre, centre_budget
+from gdppca.releases.scatter import require_representable
+from gdppca.releases.spatial_median import (
+    LARGEST_SHARE,
+    CentreBudget,
+    NoisyCentre,
+    centre_budget,
+)
 from gdppca.signs import Sign
 
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."
@@ -33,6 +40,7 @@ _ASSUMED_ORDER = (
     "Rows came in batches whose order did not depend on their values; "
     "rows were shuffled inside each batch only."
 )
+_LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 
 
 class Supply(Enum):
@@ -160,6 +168,25 @@ class Settings:
             calibration=self.calibration,
             beside=self.beside,
         )
+
+    def require_noise(self) -> None:
+        """Refuse noise that could not be drawn, whatever the steps before the matrix will take."""
+        require_representable(self.noise, self.sign, self.n_features)  # refuses a bad budget too
+        require_representable(self._leanest.noise, self.sign, self.n_features)
+
+    @property
+    def _leanest(self) -> Settings:
+        """The same settings after the most that the steps before the matrix may spend."""
+        kept = 1 - (self.scale_share or 0.0)
+        if self.wanted_location is not None:
+            kept *= 1 - LARGEST_SHARE
+        if math.isinf(self.epsilon) or kept == 1:
+            return self
+        if kept < _LEAST_KEPT:
+            raise ParameterError("`scale_share` leaves nothing for the matrix: choose it smaller.")
+        multiplier = 1 / (self.mu_left * math.sqrt(1 - kept))
+        taken = GaussianEvent(purpose="steps before the matrix", noise_multiplier=multiplier)
+        return self.with_(drawn=(*self.drawn, taken))
 
     @property
     def guarantee(self) -> Guarantee:

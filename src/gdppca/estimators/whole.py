@@ -41,12 +41,11 @@ def whole_release(
     reserved = _events(pca, len(matrix), parts, map_wish)
     pca._fit(X, progress, reserved)
     release = pca.release_
-    with telling_of_a_spend(pca.epsilon, pca.delta):
+    with telling_of_a_spend(pca.epsilon, pca.delta), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warned before the spend
         if "variances" in parts:
             seed = None if pca.random_state is None else pca.random_state + 1
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # warned before the spend
-                found = private_variances(matrix, release, *parts["variances"], random_state=seed)
+            found = private_variances(matrix, release, *parts["variances"], random_state=seed)
             release = release.with_variances(found)
         if "map" in parts:
             seed = None if pca.random_state is None else pca.random_state + 2

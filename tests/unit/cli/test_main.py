@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -170,6 +171,19 @@ def test_warnings_are_one_line(data, tmp_path):
     result = run("fit", data, "-o", tmp_path / "r.json", "--delta", "0.01")
     assert result.exit_code == 0
     assert "warning: `delta`" in words(result)
+
+
+@pytest.mark.parametrize("parts", [[], ["--assume-shuffled"]])
+def test_release_is_saved_though_a_warning_became_an_error(parts, tmp_path, rng):
+    np.savetxt(tmp_path / "a.csv", rng.normal(size=(200, 6)), delimiter=",", header="a,b,c,d,e,f")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = run(
+            "fit", tmp_path / "a.csv", "--components", "auto", *parts, "-o", tmp_path / "r.json"
+        )
+    assert isinstance(result.exception, UserWarning)
+    assert Release.load(tmp_path / "r.json").n_samples == 200
+    assert "r.json" in " ".join(result.exception.__notes__)
 
 
 def test_demo_prints_and_writes(tmp_path):
