@@ -45,8 +45,8 @@ print(private.guarantee_)
 # %%
 # The spectrum
 # ------------
-# Eigenvalues of the released matrix. The band is what the noise alone would fill around equal
-# eigenvalues. Two of them stand above it. All of this is post-processing and costs no budget.
+# Eigenvalues of the released matrix. The band is where the remaining components lie, if they are
+# equal but for the noise. Two stand above it. All of this is post-processing and costs no budget.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 scree(private.release_, axes)

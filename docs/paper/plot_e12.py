@@ -2,7 +2,7 @@
 E12: Quantiles of the radius for Cauchy data (Fig C.1)
 ========================================================
 
-Why a radius of the order of √d is right even there.
+Why a radius of the order of √d is right even there. Nothing is fitted.
 """
 
 import tempfile

@@ -2,7 +2,8 @@
 E1b: All pairs against paired halves (Fig 1(b))
 =================================================
 
-Without noise: what using every pair is worth, and what blocks of 64 rows keep of it.
+Without noise: what using every pair is worth, and what blocks of 64 rows keep of it. The default
+has no line of its own: without noise it takes all pairs of so few rows.
 """
 
 import tempfile

@@ -63,13 +63,27 @@ def symmetrized(matrix: np.ndarray) -> np.ndarray:
 
 def eigen_descending(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, largest first, and eigenvectors as columns with stable signs."""
-    values, vectors = linalg.eigh(matrix)
-    return values[::-1].copy(), with_stable_signs(vectors[:, ::-1])
+    scaled, exponent = _scaled(matrix)
+    try:
+        values, vectors = linalg.eigh(scaled)
+    except linalg.LinAlgError:  # never seen; the matrix may be paid for
+        values, vectors = linalg.eigh(scaled, driver="ev")
+    return np.ldexp(values[::-1], exponent), with_stable_signs(vectors[:, ::-1])
 
 
 def eigenvalues_descending(matrix: np.ndarray) -> np.ndarray:
     """Eigenvalues alone, largest first, in a third of the time."""
-    return linalg.eigvalsh(matrix)[::-1].copy()
+    scaled, exponent = _scaled(matrix)
+    return np.ldexp(linalg.eigvalsh(scaled)[::-1], exponent)
+
+
+def _scaled(matrix: np.ndarray) -> tuple[np.ndarray, int]:
+    """The matrix over the power of two that brings it below one, and the exponent of that power.
+
+    Nothing overflows then, and no other bit changes.
+    """
+    exponent = int(np.frexp(np.abs(matrix).max(initial=0.0))[1])
+    return np.ldexp(matrix, -exponent), exponent
 
 
 class Spectrum:
@@ -86,11 +100,14 @@ class Spectrum:
         if len(matrix) <= _SMALL:
             self.values, self._vectors = eigen_descending(matrix)
             return
-        exponent = np.frexp(np.abs(matrix).max())[1]
-        self._tridiagonal = _tridiagonal_form(np.ldexp(matrix, -exponent))  # nothing overflows
+        self._scaled, exponent = _scaled(matrix)
+        self._tridiagonal = _tridiagonal_form(self._scaled)
         _, diagonal, beside, _ = self._tridiagonal
-        scaled = linalg.eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf")
-        self.values = np.ldexp(scaled[::-1], exponent)
+        try:
+            values = linalg.eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf")
+        except linalg.LinAlgError:  # never seen; the matrix may be paid for
+            values = linalg.eigvalsh(self._scaled)
+        self.values = np.ldexp(values[::-1], exponent)
 
     def leading(self, m: int) -> np.ndarray:
         """The first m eigenvectors as columns with stable signs."""
@@ -101,7 +118,7 @@ class Spectrum:
         try:
             vectors = _last_eigenvectors(*self._tridiagonal, m)
         except linalg.LinAlgError:  # never seen; the matrix may be paid for
-            vectors = linalg.eigh(self._matrix, driver="evd")[1][:, -m:]
+            vectors = linalg.eigh(self._scaled, driver="evd")[1][:, -m:]
         return with_stable_signs(vectors[:, ::-1])
 
 
@@ -159,6 +176,11 @@ def orthonormal_basis(name: str, vectors: np.ndarray) -> np.ndarray:
         basis = basis[None, :]
     if basis.ndim != 2 or not np.isfinite(basis).all():
         raise ParameterError(f"`{name}` must hold directions as the rows of a finite matrix.")
+    if len(basis) > basis.shape[1]:  # they span everything, and any angle would be zero
+        raise ParameterError(
+            f"`{name}` must hold at most as many directions as columns, got shape {basis.shape}. "
+            "Pass directions as rows."
+        )
     q, r = linalg.qr(basis.T, mode="economic")
     if np.abs(np.diagonal(r)).min(initial=np.inf) <= 1e-12 * np.abs(r).max(initial=0.0):
         raise ParameterError(f"`{name}` must hold linearly independent directions.")

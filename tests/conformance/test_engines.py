@@ -304,6 +304,15 @@ def test_missing_values_are_refused_by_column(opened, frame, recipe, bad):
     assert "test_8" not in str(refused.value)
 
 
+@pytest.mark.parametrize("order", [None, keys()], ids=["as it comes", "secret"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_small_sample_refuses_what_is_missing_anywhere(opened, frame, order, bad):
+    frame.loc[ROWS - 1, "test_9"] = bad  # the last row of the last partition
+    engine = opened(frame, PARTITIONS["uneven"], order)
+    with engine, pytest.raises(DataError, match="'test_9'"):
+        engine.sample(2)
+
+
 @pytest.mark.parametrize("row", [0, ROWS - 1])
 def test_text_is_refused_by_column_and_never_quoted(opened, frame, row):
     frame["test_9"] = frame["test_9"].astype(object)

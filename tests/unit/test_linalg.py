@@ -20,6 +20,7 @@ from gdppca.linalg import (
     vecd_inverse,
     with_stable_signs,
 )
+from gdppca.theory import projector_distance
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 17])
@@ -132,6 +133,37 @@ def test_a_failing_solver_costs_time_only(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("d", [3, 80])
+def test_no_solver_that_fails_loses_a_matrix(d, rng, monkeypatch):
+    M = rng.normal(size=(d, d))
+    M = M + M.T
+    expected = Spectrum(M).values
+
+    def failing(solver):
+        def solve(*arguments, driver="evr", lapack_driver="evr", **options):
+            if driver == "evr" and lapack_driver in ("evr", "sterf"):
+                raise LinAlgError("did not converge")
+            return solver(*arguments, driver=driver, **options)
+
+        return solve
+
+    for name in ("eigh", "eigvalsh_tridiagonal"):
+        monkeypatch.setattr(linalg.linalg, name, failing(getattr(linalg.linalg, name)))
+    np.testing.assert_allclose(Spectrum(M).values, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1015])
+@pytest.mark.parametrize("d", [3, 80])
+def test_spectrum_of_a_matrix_of_any_size(d, size, rng):
+    M = rng.normal(size=(d, d))
+    M = M + M.T
+    np.testing.assert_array_equal(Spectrum(M * size).values, Spectrum(M).values * size)
+    np.testing.assert_array_equal(Spectrum(M * size).leading(2), Spectrum(M).leading(2))
+    np.testing.assert_array_equal(
+        eigenvalues_descending(M * size), eigenvalues_descending(M) * size
+    )
+
+
+@pytest.mark.parametrize("d", [3, 80])
 def test_spectrum_of_what_is_not_finite_is_refused(d):
     M = np.eye(d)
     M[1, 1] = np.nan
@@ -171,6 +203,17 @@ def test_sin_theta_refuses_what_has_no_angle():
         sin_theta([[1.0, 0.0], [2.0, 0.0]], np.eye(2))
     with pytest.raises(ParameterError, match="finite"):
         sin_theta([[np.nan, 0.0]], [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("distance", [sin_theta, projector_distance])
+def test_directions_given_as_columns_are_refused(distance, rng):
+    a, b = rng.normal(size=(2, 7, 2))
+    with pytest.raises(ParameterError, match=r"`first` .* got shape \(7, 2\). Pass .* as rows"):
+        distance(a, b)
+    with pytest.raises(ParameterError, match=r"`second` .* as rows"):
+        distance(a.T, b)
+    assert distance(a.T, b.T) > 0
+    assert distance(np.eye(2), rng.normal(size=(2, 2))) == pytest.approx(0, abs=1e-12)
 
 
 def test_directions_survive_the_whole_range_of_floats():

@@ -12,8 +12,10 @@ import numpy as np
 from gdppca import _validate
 from gdppca.auditing.bounds import (
     claimed_curve,
+    epsilon_curve,
     epsilon_from_guesses,
     epsilon_of_mu,
+    gaussian_curve,
     mu_from_guesses,
     mu_if_normal,
 )
@@ -193,20 +195,36 @@ class AuditResult:
         }
 
     def figure(self) -> Figure:
-        """Both score distributions, and the claimed trade-off curve against the empirical one.
+        """Both score distributions, and the claimed trade-off curve against what was found.
 
         Returns
         -------
         Figure
-            A matplotlib figure; an empirical curve below the claimed one, by more than chance,
-            would refute the claim.
+            A matplotlib figure; the bound lies below the claimed curve where, and only where, the
+            claim is refuted.
         """
         from gdppca.plots.audit import audit_figure
 
+        caption = f"{self.method}: {' '.join(self.sentences[1:])}"
+        return audit_figure(*self.scores, self.curves, caption)
+
+    @property
+    def curves(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """False-positive rates, the least false negatives that the claim allows, and the bound.
+
+        A claim whose curve lies above the bound is refuted, with the stated confidence.
+        """
         rates = np.linspace(0.0, 1.0, _CURVE_POINTS)
         claimed = claimed_curve(rates, self.claimed_mu, self.claimed_epsilon, self.delta)
-        caption = f"{self.method}: {' '.join(self.sentences[1:])}"
-        return audit_figure(*self.scores, (rates, claimed), caption)
+        by_mu = gaussian_curve(rates, self.mu_lower)
+        if self.claim.is_gaussian:
+            return rates, claimed, by_mu
+        by_epsilon = epsilon_curve(rates, self.epsilon_lower, self.delta)
+        if not self.claim.is_mixed:
+            return rates, claimed, by_epsilon
+        # Either way refutes; while neither does, what one of them allows stands.
+        bound = np.minimum if self.refuted else np.maximum
+        return rates, claimed, bound(by_mu, by_epsilon)
 
 
 def audit(

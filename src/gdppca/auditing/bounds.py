@@ -77,7 +77,16 @@ def claimed_curve(rates: np.ndarray, mu: float, epsilon: float, delta: float) ->
 
     Both promises hold, so the greater of the two curves does; an infinite μ promises nothing.
     """
+    return np.maximum(epsilon_curve(rates, epsilon, delta), gaussian_curve(rates, mu))
+
+
+def gaussian_curve(rates: np.ndarray, mu: float) -> np.ndarray:
+    """Least false negatives of μ-GDP at false-positive rates; an infinite μ promises nothing."""
+    return norm.cdf(norm.isf(rates) - mu) if math.isfinite(mu) else np.zeros_like(rates)
+
+
+def epsilon_curve(rates: np.ndarray, epsilon: float, delta: float) -> np.ndarray:
+    """Least false negatives of (ε, δ) at false-positive rates."""
     direct = np.maximum(1 - delta - math.exp(epsilon) * rates, 0.0)
     mirrored = np.maximum(math.exp(-epsilon) * (1 - delta - rates), 0.0)
-    gaussian = norm.cdf(norm.isf(rates) - mu) if math.isfinite(mu) else np.zeros_like(rates)
-    return np.maximum.reduce([direct, mirrored, gaussian])
+    return np.maximum(direct, mirrored)

@@ -30,10 +30,12 @@ def run(folder: Path) -> None:
         "(Efron et al. 2004, shipped with scikit-learn; columns were put on one scale there)."
     )
     n, d = patients.data.shape
+    folder.mkdir(parents=True, exist_ok=True)
     pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6)
     ahead = pca.plan(n, d, score_map=0.5)
     release = pca.fit_release(patients.data, score_map=0.5).with_plan(ahead)
     release = replace(release, feature_names=tuple(patients.feature_names))
+    release.save(folder / "release.json")
     console.print(summary(release))
     same = None if pca.mean_ is None else "private"
     exact = DPPCA(n_components=2, epsilon=math.inf, location=same).fit(patients.data)
@@ -44,14 +46,12 @@ def run(folder: Path) -> None:
         f"and {lost:.2f} for both.\nOnly a demonstration may say so: on private data that number "
         "is itself private."
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    release.save(folder / "release.json")
-    console.print(f"Release: {folder / 'release.json'}", soft_wrap=True)
+    console.print(f"Release: {folder / 'release.json'}", soft_wrap=True, markup=False)
     try:
         drawn(release, folder / "components.png")
         write_report(release, folder / "report.html", _OWNER)
     except MissingExtraError as missing:
-        console.print(f"No plot or report: {missing}")
+        console.print(f"No plot or report: {missing}", soft_wrap=True, markup=False)
     else:
-        console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True)
-        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True)
+        console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True, markup=False)
+        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True, markup=False)

@@ -45,9 +45,14 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
     planned = None if wish.plan is None else read_plan(wish.plan)
     with late_progress("comparing rows") as progress:
         fit = _fit_in_parts if _comes_in_parts(wish) else _fit_at_once
-        release = fit(pca, wish, progress)
-    release = replace(release, plan=planned)
-    release.save(wish.output)
+        try:
+            fit(pca, wish, progress)
+        except BaseException as error:
+            if hasattr(pca, "release_"):  # drawn and paid for: a warning became an error, say
+                _saved(pca, planned, wish)
+                error.add_note(f"What was drawn before is saved: {wish.output}")
+            raise
+        release = _saved(pca, planned, wish)
     if wish.plot is not None:
         drawn(release, wish.plot)
     if wish.report is not None:
@@ -56,6 +61,13 @@ def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
     else:
         _tell(release, wish)
+
+
+def _saved(pca: DPPCA, planned: dict[str, Any] | None, wish: Wish) -> Release:
+    """The release with its plan, on disk before anything else is done with it."""
+    release = replace(pca.release_, plan=planned)
+    release.save(wish.output)
+    return release
 
 
 def _comes_in_parts(wish: Wish) -> bool:
@@ -67,7 +79,7 @@ def _comes_in_parts(wish: Wish) -> bool:
     return wish.assume_shuffled or not whole or first.stat().st_size > _LARGEST_AT_ONCE
 
 
-def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> Release:
+def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> None:
     if wish.variances or wish.score_map or wish.groups:
         raise ParameterError(
             "`--variances`, `--score-map` and `--groups` need one CSV or Parquet file that fits "
@@ -81,14 +93,13 @@ def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> Release:
         assume_shuffled=wish.assume_shuffled,
         progress=progress,
     )
-    return pca.release_
 
 
-def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> Release:
+def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
     if wish.assume_shuffled:
         raise ParameterError("`--assume-shuffled` is for rows that are read in parts.")
     table, labels, categories = _read(wish)
-    return pca.fit_release(
+    pca.fit_release(
         table,
         variances=wish.variances,
         score_map=wish.score_map,

@@ -24,8 +24,9 @@ from gdppca.privacy import words
 from gdppca.releases import Release
 from gdppca.theory import noise_band
 
-console = Console()
-errors = Console(stderr=True)
+# Names of files and columns are printed as they are: ":heart:" is no picture in them.
+console = Console(emoji=False)
+errors = Console(stderr=True, emoji=False)
 
 _SHOWN_LOADINGS = 6
 _PATIENCE = 1.0  # seconds before a bar appears

@@ -27,7 +27,7 @@ def list_studies() -> None:
 def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: Path | None) -> None:
     """Run a study with a live bar, then tell its verdicts and files."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # a name as it was typed
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

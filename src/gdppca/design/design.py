@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gdppca._errors import ParameterError
 from gdppca.engines.base import sample_size
 from gdppca.kernels import OneSample, Scheme
 from gdppca.linalg import LARGEST
@@ -18,9 +19,16 @@ from gdppca.privacy.accounting import gaussian_epsilon, multiplier_left
 from gdppca.privacy.words import rounded_up
 from gdppca.releases import ScatterNoise, scatter_noise
 from gdppca.releases.scale import NoisyScale, lacking_room
-from gdppca.releases.spatial_median import CentreBudget, NoisyCentre, centre_budget
+from gdppca.releases.scatter import require_representable
+from gdppca.releases.spatial_median import (
+    LARGEST_SHARE,
+    CentreBudget,
+    NoisyCentre,
+    centre_budget,
+)
 from gdppca.signs import Sign
 
+_LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LEAST_QUANTILE_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win
 
 
@@ -151,6 +159,25 @@ class Design:
             calibration=self.calibration,
             beside=self.beside,
         )
+
+    def require_noise(self) -> None:
+        """Refuse noise that could not be drawn, whatever the steps before the matrix will take."""
+        require_representable(self.noise, self.sign, self.n_features)  # refuses a bad budget too
+        require_representable(self._leanest.noise, self.sign, self.n_features)
+
+    @property
+    def _leanest(self) -> Self:
+        """The same design after the most that the steps before the matrix may spend."""
+        kept = 1 - (self.scale_share or 0.0)
+        if self.wanted_location is not None:
+            kept *= 1 - LARGEST_SHARE
+        if math.isinf(self.epsilon) or kept == 1:
+            return self
+        if kept < _LEAST_KEPT:
+            raise ParameterError("`scale_share` leaves nothing for the matrix: choose it smaller.")
+        multiplier = 1 / (self.mu_left * math.sqrt(1 - kept))
+        taken = GaussianEvent(purpose="steps before the matrix", noise_multiplier=multiplier)
+        return self.with_(drawn=(*self.drawn, taken))
 
     @property
     def quantile_room(self) -> float:

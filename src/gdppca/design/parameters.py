@@ -68,7 +68,7 @@ def design_of(asked: Parameters, n: int, d: int, supply: Supply = Supply.TABLE) 
         quantile=_quantile(asked),
         supply=supply,
     )
-    _ = design.noise  # a bad budget is refused here
+    design.require_noise()  # a bad budget or radius is refused here
     return design
 
 

@@ -102,12 +102,12 @@ class DaskEngine:
         return plan.results([plan.add(len, part) for part in plan.parts])
 
     def _first_rows(self, size: int) -> np.ndarray:
+        """The first rows; all are looked at, for unfit ones to be refused before any spend."""
         before = [0, *accumulate(self._lengths)]
         plan = _Plan(self._table)
         tasks = [
-            plan.add(work.first_rows, part, self.n_features, size - start)
+            plan.add(work.first_rows, part, self.n_features, max(0, size - start))
             for part, start in zip(plan.parts, before, strict=False)
-            if start < size
         ]
         return np.concatenate(plan.results(tasks))
 

@@ -32,6 +32,7 @@ def private_folder() -> Iterator[Path]:
     wish = os.environ.get("TMPDIR", "")
     if wish and not os.path.isdir(wish):  # Python would take another place without a word
         raise DataError("There is no folder TMPDIR, where raw rows would go. Make or mount it.")
+    _require_plain_name(tempfile.gettempdir())
     _remove_orphans()
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
@@ -48,6 +49,24 @@ def private_folder() -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def _require_plain_name(folder: str) -> None:
+    """Refuse a name that DuckDB takes for another one: raw rows would go elsewhere."""
+    signs = {"?", "\\"} - {os.sep}
+    if signs & set(folder) or not _is_text(folder):
+        raise DataError(
+            "The name of the temporary folder must be text without a question mark or a "
+            f"backslash, got {folder!a}. Set TMPDIR to another folder."
+        )
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes that are no letters
+        return False
+    return True
 
 
 @contextmanager

@@ -103,9 +103,14 @@ class Spooled(_Viewed):
         """Read it to its end; the first look at a question, whose answer may quote a cell."""
         stream = self._stream
         reader = stream.to_arrow_reader() if hasattr(stream, "to_arrow_reader") else stream
-        connection.execute(f"ATTACH '{folder / 'spooled.duckdb'}' AS spooled")
+        connection.execute(f"ATTACH {_text(folder / 'spooled.duckdb')} AS spooled")
         connection.from_arrow(reader).create("spooled.batches")
         self._view(connection.sql("FROM spooled.batches"))
+
+
+def _text(path: Path) -> str:
+    """A path as text inside a statement."""
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 class Files(_Viewed):

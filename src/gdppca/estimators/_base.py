@@ -16,6 +16,7 @@ from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.engines.frames import Matrix, as_matrix
 from gdppca.releases import Release
 from gdppca.releases.spectrum import release_intervals
+from gdppca.signs import Custom, Sign
 from gdppca.theory import (
     LoadingIntervals,
     denoised_eigenvalues,
@@ -33,7 +34,16 @@ ASSUMED_COUNTED = (
     "Every release from this table is counted in its ledger, under this data set's name."
 )
 ASSUMED_LOCATION = "The centre was chosen without looking at the data."
+ASSUMED_OWN_SIGN = (
+    "The sign is the user's own: its `radial` gives each length a new one of at most `sup_norm`, "
+    "from that length alone and always the same, and was not derived from the data."
+)
 NO_NOISE = "epsilon is infinite, so no noise was added"
+
+
+def assumed_of_sign(sign: Sign) -> tuple[str, ...]:
+    """What is taken for granted of a sign: nothing of those that are built in and proven."""
+    return (ASSUMED_OWN_SIGN,) if isinstance(sign, Custom) else ()
 
 
 def check_rows(n: int, at_least: int = 2) -> None:

@@ -8,7 +8,13 @@ import numpy as np
 
 from gdppca.design import Design, Supply
 from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided
-from gdppca.estimators._base import ASSUMED, ASSUMED_COUNTED, ASSUMED_LOCATION, NO_NOISE
+from gdppca.estimators._base import (
+    ASSUMED,
+    ASSUMED_COUNTED,
+    ASSUMED_LOCATION,
+    NO_NOISE,
+    assumed_of_sign,
+)
 from gdppca.kernels import Blocks
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, Status
@@ -49,6 +55,7 @@ class Settings(Design):
         assumed = list(ASSUMED)
         if self.counted:
             assumed[-1] = ASSUMED_COUNTED
+        assumed += assumed_of_sign(self.sign)
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:

@@ -23,6 +23,7 @@ from gdppca.privacy import Guarantee, NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, private_scatter, scatter_noise
+from gdppca.releases.scatter import require_representable
 from gdppca.signs import Winsor
 
 _OWN_NORM = (
@@ -224,4 +225,5 @@ def _ball_scatter(
         n_samples=len(X),
         n_features=X.shape[1],
     )
+    require_representable(noise, ball, X.shape[1])
     return private_scatter(sign_covariance(X, center, ball), noise, rng)

@@ -337,7 +337,7 @@ class DPPCA(PrivatePCA):
         self._forget()
         X = self._checked(X, reset=True).values
         settings = settings_of(self, *X.shape).with_(reserved=reserved)
-        _ = settings.noise  # too much reserved is refused here
+        settings.require_noise()  # too much reserved is refused here
         warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
         self._debit(settings)
@@ -345,7 +345,7 @@ class DPPCA(PrivatePCA):
             settings = self._first_steps(X, settings, rng)
             K_hat = _statistic(settings.divided(X), settings, rng, progress)  # not private
             noisy = private_scatter(K_hat, settings.noise, rng)
-        return self._publish(noisy, settings)
+            return self._publish(noisy, settings)
 
     @np.errstate(all="ignore")
     def _fit_engine(self, engine: Engine, settings: Settings, rng: Rng, progress: Progress) -> Self:
@@ -366,7 +366,7 @@ class DPPCA(PrivatePCA):
             if sums.n_samples != settings.n_samples:  # noise for another number of rows is wrong
                 raise DataError("The number of rows changed while they were read.")
             noisy = private_scatter(sums.mean(), settings.noise, rng)
-        return self._publish(noisy, settings)
+            return self._publish(noisy, settings)
 
     def _first_steps(self, X: np.ndarray, settings: Settings, rng: Rng) -> Settings:
         """Private scales, centre and radius, as far as they are asked for; spends."""
@@ -432,12 +432,13 @@ class DPPCA(PrivatePCA):
         n = stream.sums.n_samples
         check_rows(n)
         settings = stream.settings.with_(n_samples=n)
+        settings.require_noise()
         warn_of_weakness(settings, stacklevel=3)
         self._debit(settings)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             K_hat = stream.sums.mean()  # not private
             noisy = private_scatter(K_hat, settings.noise, stream.rng)
-        return self._publish(noisy, settings)
+            return self._publish(noisy, settings)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:

@@ -11,7 +11,13 @@ import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE, PrivatePCA
+from gdppca.estimators._base import (
+    ASSUMED,
+    ASSUMED_LOCATION,
+    NO_NOISE,
+    PrivatePCA,
+    assumed_of_sign,
+)
 from gdppca.estimators.analyze_gauss import check_choices
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.mechanisms.gaussian import calibrated_sigma, lattice_slack
@@ -20,6 +26,7 @@ from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter
 from gdppca.releases.location import private_winsorized_mean, published_winsorized_mean
+from gdppca.releases.scatter import require_representable
 from gdppca.sensitivity import scatter_sensitivity
 from gdppca.signs import Sign, as_sign
 
@@ -141,6 +148,7 @@ class SignCovariancePCA(PrivatePCA):
         """
         X = self._checked(X, reset=True).values
         settings = self._settings(*X.shape)
+        self._warn_of_printed_noise(settings)
         rng = rng_for(self.random_state)
         center, events = self._center(X, settings, rng)  # step 2
         Sigma_hat = sign_covariance(X, center, settings.sign)  # step 3, not private
@@ -157,6 +165,7 @@ class SignCovariancePCA(PrivatePCA):
         noise = matrix_noise(
             rho, rho - location_rho if math.isfinite(rho) else rho, sign, n, d, self.noise
         )
+        require_representable(noise, sign, d)
         return _Settings(sign, center, location_rho, rho, noise)
 
     def _public_center(self, d: int) -> np.ndarray | None:
@@ -219,22 +228,26 @@ class SignCovariancePCA(PrivatePCA):
         exact = isinstance(events[-1], NonPrivateEvent)
         public = settings.public_center is not None
         published = not public and self.location == "pmwm-published"
-        guarantee = Guarantee(
+        assumed = (*ASSUMED, *assumed_of_sign(settings.sign))
+        return Guarantee(
             events=events,
             delta=self.delta,
-            assumptions=(*ASSUMED, ASSUMED_LOCATION) if public else ASSUMED,
+            assumptions=(*assumed, ASSUMED_LOCATION) if public else assumed,
             seeded=rng.seeded,
             status=Status.NONE if exact or published else Status.PROVEN,
             reason=NO_NOISE if exact else _UNPROVEN if published else "",
         )
-        if self.noise == "printed" and not exact and not public:
+
+    def _warn_of_printed_noise(self, settings: _Settings) -> None:
+        """Before anything is drawn: a warning may be an error."""
+        exact = isinstance(settings.noise.event, NonPrivateEvent)
+        if self.noise == "printed" and not exact and settings.public_center is None:
             warnings.warn(
                 f"The printed noise spends rho = {1.5 * settings.rho:.4g} where "
                 f"{settings.rho:.4g} was asked for; the guarantee states the true value.",
                 PrivacyWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        return guarantee
 
 
 def matrix_noise(

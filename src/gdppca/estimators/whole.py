@@ -40,12 +40,11 @@ def whole_release(
         warn_of_few_pairs(len(matrix), pca.n_components, *parts["variances"])
     pca._fit(X, progress, reserved)
     release = pca.release_
-    with telling_of_a_spend(pca.epsilon, pca.delta):
+    with telling_of_a_spend(pca.epsilon, pca.delta), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warned before the spend
         if "variances" in parts:
             seed = None if pca.random_state is None else pca.random_state + 1
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # warned before the spend
-                found = private_variances(matrix, release, *parts["variances"], random_state=seed)
+            found = private_variances(matrix, release, *parts["variances"], random_state=seed)
             release = release.with_variances(found)
         if "map" in parts:
             seed = None if pca.random_state is None else pca.random_state + 2

@@ -92,7 +92,7 @@ class SignSum:
         """The sign covariance of all rows so far, (d, d)."""
         if self.n_samples < 1:
             raise DataError("The sign covariance needs at least one row.")
-        return self.sign.sup_norm**2 * symmetrized(self._total.value) / self.n_samples
+        return self.sign.sup_norm**2 * (symmetrized(self._total.value) / self.n_samples)
 
 
 def sign_covariance(

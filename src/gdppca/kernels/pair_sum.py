@@ -346,7 +346,7 @@ class PairSum:
         total = self._total.value
         if len(self._unpaired) > 1:
             total = total + self._block_mean(self._unpaired)
-        return self.sign.sup_norm**2 * symmetrized(total) / self.n_samples
+        return self.sign.sup_norm**2 * (symmetrized(total) / self.n_samples)
 
 
 def kendall_tau(
@@ -418,7 +418,8 @@ def pair_scatter(
         return PairSum(sign, d, pairs=scheme.size)._add_rows(X, order, progress).mean()
     if isinstance(scheme, Halves):
         return _halves(X, sign, np.arange(n) if order is None else order)
-    return sign.sup_norm**2 * _all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1)
+    # The mean first: the bound times a sum over all pairs may not be a float.
+    return sign.sup_norm**2 * (_all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
 
 
 def _halves(X: np.ndarray, sign: Sign, order: np.ndarray) -> np.ndarray:
@@ -429,4 +430,4 @@ def _halves(X: np.ndarray, sign: Sign, order: np.ndarray) -> np.ndarray:
 
     total = CompensatedSum(X.shape[1])
     add_signs(total, pairs, half, sign, divisor=SQRT2)
-    return sign.sup_norm**2 * symmetrized(total.value) / half
+    return sign.sup_norm**2 * (symmetrized(total.value) / half)

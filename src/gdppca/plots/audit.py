@@ -14,16 +14,15 @@ if TYPE_CHECKING:
 
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
 _BINS = 60
+Curves = tuple[np.ndarray, np.ndarray, np.ndarray]  # rates, claimed, bound
 
 
-def audit_figure(
-    first: np.ndarray, second: np.ndarray, claimed: tuple[np.ndarray, np.ndarray], caption: str
-) -> Figure:
+def audit_figure(first: np.ndarray, second: np.ndarray, curves: Curves, caption: str) -> Figure:
     """Score distributions and trade-off curves side by side, with the result as a caption."""
     figure = new_figure(figsize=(10.0, 4.4), dpi=150)
     left, right = figure.subplots(1, 2)
     score_distributions(first, second, left)
-    trade_off(first, second, claimed, right)
+    trade_off(first, second, curves, right)
     figure.supxlabel(caption, fontsize=7, color=_GREY, wrap=True)
     return figure
 
@@ -43,13 +42,18 @@ def score_distributions(first: np.ndarray, second: np.ndarray, axes: Axes) -> No
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def trade_off(
-    first: np.ndarray, second: np.ndarray, claimed: tuple[np.ndarray, np.ndarray], axes: Axes
-) -> None:
-    """Missed against false alarms at every threshold, and the least that the claim allows."""
-    axes.plot(*empirical_curve(first, second), color=_BLUE, lw=1.6, label="seen")
-    axes.plot(*claimed, color=_ORANGE, ls="--", lw=1.6, label="claimed")
-    axes.fill_between(*claimed, color=_ORANGE, alpha=0.12, lw=0, label="would refute the claim")
+def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes) -> None:
+    """Missed against false alarms: as seen, as bounded, and the least that the claim allows.
+
+    What was seen is moved by chance and may cross the claimed curve; the bound allows for chance,
+    and a bound in the shade refutes the claim.
+    """
+    rates, claimed, bound = curves
+    axes.plot(*empirical_curve(first, second), color=_BLUE, lw=0.8, alpha=0.5, label="seen")
+    axes.plot(rates, bound, color=_BLUE, lw=1.8, label="bound, allowing for chance")
+    axes.plot(rates, claimed, color=_ORANGE, ls="--", lw=1.6, label="claimed")
+    shade = "bound in here: claim refuted"
+    axes.fill_between(rates, claimed, color=_ORANGE, alpha=0.12, lw=0, label=shade)
     axes.plot([0, 1], [1, 0], color=_GREY, lw=1, ls=":", label="perfect privacy")
     axes.set(
         xlabel="second table taken for the first",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
 _SHOWN_LOADINGS = 12
+BAND = "remaining components and noise"  # what the band of a spectrum holds
 
 
 def new_figure(**options: Any) -> Figure:
@@ -45,14 +46,18 @@ def release_figure(release: Release, *, level: float | None = None) -> Figure:
 
 
 def scree(release: Release, axes: Axes) -> None:
-    """Eigenvalues of the released matrix against the band that noise around equal ones fills."""
+    """Eigenvalues of the released matrix against the band of those that chance could explain.
+
+    The band lies around the mean of the eigenvalues that do not stand above the noise: it is what
+    the noise makes of remaining components that are all alike, and not noise around zero.
+    """
     if release.scatter is None:
         raise ParameterError("The release holds no matrix, so it has no spectrum to draw.")
     values = eigenvalues_descending(release.scatter)
     kept = len(release.components)
     low, high = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
     ranks = np.arange(1, len(values) + 1)
-    axes.axhspan(low, high, color=_ORANGE, alpha=0.18, lw=0, label="noise alone")
+    axes.axhspan(low, high, color=_ORANGE, alpha=0.18, lw=0, label=BAND)
     axes.plot(ranks, values, "o-", color=_BLUE, ms=4, lw=1, label="released eigenvalue")
     if kept:
         axes.plot(ranks[:kept], values[:kept], "o", color=_BLUE, ms=8, label="kept")

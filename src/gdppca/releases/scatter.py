@@ -17,6 +17,9 @@ from gdppca.randomness import Rng
 from gdppca.sensitivity import CALIBRATIONS, paper_sensitivity, scatter_sensitivity
 from gdppca.signs import Sign
 
+_TAIL = 50.0  # standard deviations that no noise ever reaches
+_SMALLEST_SD = 1e-306  # its lattice, and that of half of it, are made of floats
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyScatter:
@@ -79,6 +82,24 @@ def scatter_noise(
     return ScatterNoise(
         noise_sd=float(sigma), event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
     )
+
+
+def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> None:
+    """Refuse a matrix that floating point cannot hold, from public numbers and unspent.
+
+    Eigenvalues and their sums stay floats too, and the noise has a lattice.
+    """
+    private = isinstance(noise.event, GaussianEvent)
+    if n_features * (sign.sup_norm**2 + _TAIL * noise.noise_sd) > linalg.LARGEST:
+        raise ParameterError(
+            f"The sign's bound {sign.sup_norm:g} and this budget make the noisy matrix too large "
+            "for floating point: use a smaller radius, and rescale the columns."
+        )
+    if private and noise.noise_sd < _SMALLEST_SD:
+        raise ParameterError(
+            f"The sign's bound {sign.sup_norm:g} and this budget make the noise too small for "
+            "floating point: use a larger radius, and rescale the columns."
+        )
 
 
 def private_scatter(K_hat: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisyScatter:

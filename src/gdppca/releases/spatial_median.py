@@ -38,6 +38,7 @@ _FAR = 0.7  # gradient above which rows are about equally far
 _STEADY = 1.3  # a walk ends once the typical distance changes by less than this factor
 _LARGEST_POLISH = 0.25
 LONGEST_WALK = 0.4  # share of the budget
+LARGEST_SHARE = LONGEST_WALK + _LARGEST_POLISH  # that a centre ever takes
 _MOST_LOOKS = 100  # where each costs next to nothing
 _LEAST_SHARE = 0.002  # of the budget for a look, where less would do
 _USUAL_WALK = 0.33  # share of the budget that a walk may be expected to take

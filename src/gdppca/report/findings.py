@@ -144,8 +144,9 @@ def _spectrum_in_words(values: np.ndarray, edge: float, kept: int) -> str:
     more = " and so on" if len(values) > _SHOWN_EIGENVALUES else ""
     return (
         f"A falling line with one dot per released eigenvalue, {len(values)} in all: "
-        f"{shown}{more}. A shaded band up to {decimal(edge, 3)} shows what noise alone would "
-        f"give; {int((values > edge).sum())} of the dots lie above it. Large dots mark the "
+        f"{shown}{more}. A shaded band up to {decimal(edge, 3)} shows where the remaining "
+        "components and the noise lie; "
+        f"{int((values > edge).sum())} of the dots lie above it. Large dots mark the "
         f"{kept} released."
     )
 
@@ -157,7 +158,12 @@ def _spectrum_table(values: np.ndarray, edge: float, shares: list[float]) -> Fac
         row = [str(k + 1), decimal(value), "yes" if value > edge else "no"]
         rows.append(row + ([percent(shares[k])] if shares else []))
     note = rest(len(values), _SHOWN_EIGENVALUES, "largest ones")
-    return table(f"Eigenvalues; the noise ends at {decimal(edge)}", head, rows, note=note)
+    return table(
+        f"Eigenvalues; the remaining ones and the noise end at {decimal(edge)}",
+        head,
+        rows,
+        note=note,
+    )
 
 
 def loadings(release: Release) -> Facts:

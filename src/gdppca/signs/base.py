@@ -12,7 +12,8 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import directions
 
-_SMALLEST, _LARGEST = 1e-100, 1e100  # their squares and inverse squares are still floats
+_SMALLEST, _LARGEST = 1e-150, 1e150  # their squares and inverse squares are still floats
+_LEGAL = (2e-100, 5e99)  # with any number of rows and any budget the matrix is one of floats
 
 
 def cut_off(**parameter: Any) -> float:
@@ -20,13 +21,13 @@ def cut_off(**parameter: Any) -> float:
     [(name, _)] = parameter.items()
     value = _validate.finite_positive(**parameter)
     if not _SMALLEST <= value <= _LARGEST:
-        raise ParameterError(f"`{name}` must lie between 1e-100 and 1e100; rescale the columns.")
+        raise ParameterError(f"`{name}` must lie between 1e-150 and 1e150; rescale the columns.")
     return value
 
 
 def legal_radius(value: float) -> float:
-    """Nearest radius that every sign takes, those with a second cut-off at half or twice it too."""
-    return min(max(value, 2 * _SMALLEST), _LARGEST / 2)
+    """Nearest radius that every sign takes, whatever the budget: it may be paid for already."""
+    return min(max(value, _LEGAL[0]), _LEGAL[1])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from gdppca.datasets import load_europe
 from gdppca.plots.scree import new_figure
 from gdppca.studies.experiments import Study
-from gdppca.studies.methods import METHODS, OURS, OURS_CENTRED
+from gdppca.studies.methods import BEYOND, CENTRED, DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-# Okabe and Ito, safe for the colour-blind; ours in black so that it stands out.
+# Okabe and Ito, safe for the colour-blind; what the paper does not have is black.
 _COLOURS = (
     "#0072B2",
     "#56B4E9",
@@ -32,6 +32,7 @@ _COLOURS = (
     "#BCBD22",
 )
 _MARKERS = "os^Dv<>PX"
+_LEGEND = {"sph": "sph: pairs with the paper's noise", "wins": "wins: pairs with the paper's noise"}
 _LABELS = {
     "n": "rows n",
     "d": "columns d",
@@ -58,7 +59,7 @@ def _curves(study: Study, summary: list[Row]) -> Figure:
     """Mean losses against the study's x, a panel per value, with bands of two standard errors."""
     columns = _values(summary, study.panels)
     rows = _values(summary, study.rows) if study.rows else [None]
-    figure = new_figure(figsize=(1.6 + 3.4 * len(columns), 0.9 + 2.9 * len(rows)), dpi=130)
+    figure = new_figure(figsize=(3.4 + 3.4 * len(columns), 0.9 + 2.9 * len(rows)), dpi=130)
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     for r, row in enumerate(rows):
         for c, column in enumerate(columns):
@@ -71,7 +72,7 @@ def _curves(study: Study, summary: list[Row]) -> Figure:
     for panel in axes[:, 0]:
         panel.set_ylabel(study.loss)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=8)
+    figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
     figure.suptitle(f"{study.name}: {study.title} (Fig {study.figure})", fontsize=11)
     return figure
 
@@ -85,13 +86,15 @@ def _named(name: str, value: Any) -> str:
 
 
 def _panel(study: Study, members: list[Row], axes: Axes) -> None:
-    plain = [name for name in study.methods if not name.startswith("ours")]
+    plain = [name for name in study.methods if name not in BEYOND]
     for name in study.methods:
         entries = [row for row in members if row["method"] == name and row.get("source") != "exact"]
         xs = sorted({row[study.x] for row in entries})
         mean, se = np.array([_pooled(entries, study.x, x) for x in xs]).T
         colour, marker, line = _style(name, plain)
-        axes.plot(xs, mean, line, color=colour, marker=marker, ms=4, lw=1.3, label=name)
+        axes.plot(
+            xs, mean, line, color=colour, marker=marker, ms=4, lw=1.3, label=_LEGEND.get(name, name)
+        )
         axes.fill_between(xs, mean - 2 * se, mean + 2 * se, color=colour, alpha=0.13, lw=0)
     if study.x == "epsilon":
         axes.set_xscale("log")
@@ -107,10 +110,9 @@ def _pooled(entries: list[Row], name: str, value: Any) -> tuple[float, float]:
 
 
 def _style(name: str, plain: list[str]) -> tuple[str, str, str]:
-    if name == OURS_CENTRED:
-        return "black", "*", "--"
-    if name.startswith("ours"):
-        return "black", "*", "-"
+    if name in BEYOND:
+        default = name in (DEFAULT, DEFAULT_ZCDP)
+        return "black", "*" if default else "", "-" if default else ":" if name == CENTRED else "--"
     base = name.removesuffix(", exact")
     k = plain.index(base if base in plain else name)
     exact = base != name and base in plain
@@ -127,13 +129,15 @@ def _map_figure(study: Study, summary: list[Row], folder: Path) -> Figure:
     setting = {"epsilon": 2.0, "delta": 1e-4, "kind": "europe", "d": 20}
     means = {row["method"]: row["mean"] for row in summary}
     exact = METHODS["covariance"](europe.X, setting, 0)
-    figure = new_figure(figsize=(16, 4.3), dpi=110)
+    figure = new_figure(figsize=(20, 4.3), dpi=110)
     panels = {"no privacy (covariance)": exact}
-    panels |= {name: METHODS[name](europe.X, setting, 1) for name in ("sph", "NSGGD", OURS)}
-    for axes, (name, V) in zip(figure.subplots(1, 4), panels.items(), strict=True):
+    panels |= {
+        name: METHODS[name](europe.X, setting, 1) for name in ("sph", "NSGGD", TIGHT, DEFAULT)
+    }
+    for axes, (name, V) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
         _map(europe, _aligned(V, exact), axes)
         mean = f", mean sin Θ {means[name]:.2f}" if name in means else ""
-        axes.set_title(f"{name}{mean}", fontsize=10)
+        axes.set_title(f"{_LEGEND.get(name, name)}{mean}", fontsize=8)
     figure.suptitle(f"{study.name}: {study.title}, (ε, δ) = (2, 1e-4) (Fig {study.figure})")
     return figure
 

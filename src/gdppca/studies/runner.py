@@ -96,7 +96,7 @@ def run(
     study = find_study(name)
     tasks = _tasks(study, quick, data)
     folder = _claimed_folder(Path(out) / study.name, study, quick)
-    done = _finished(folder, tasks)
+    done = _finished(folder, study, tasks)
     progress(len(done), len(tasks))
     with (folder / _RUNS).open("a", encoding="utf-8") as stream:
         for key, results in _computed(study, tasks, done, workers):
@@ -165,8 +165,8 @@ def _seed(key: str) -> int:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
 
 
-def _finished(folder: Path, tasks: list[Task]) -> dict[str, list[Row]]:
-    """Results of an earlier run; a torn last line is dropped."""
+def _finished(folder: Path, study: Study, tasks: list[Task]) -> dict[str, list[Row]]:
+    """Results of an earlier run; a torn last line, and one with other methods, is dropped."""
     path = folder / _RUNS
     if not path.exists():
         return {}
@@ -177,7 +177,8 @@ def _finished(folder: Path, tasks: list[Task]) -> dict[str, list[Row]]:
             entry = json.loads(line)
         except ValueError:
             continue
-        if entry["key"] in wanted and entry["key"] not in done:
+        same = {result["method"] for result in entry["results"]} == set(study.methods)
+        if same and entry["key"] in wanted and entry["key"] not in done:
             done[entry["key"]] = entry["results"]
             kept.append(line)
     write_whole(path, "".join(line + "\n" for line in kept).encode())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gdppca.linalg import SQRT2
+
 _TRACY_WIDOM_99 = 2.0234  # 0.99 quantile of the Tracy-Widom law for β = 1
 
 
@@ -41,7 +43,7 @@ def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int, bias: float
     The privacy noise and the sampling noise of a sign scatter add up, entry by entry; the second
     is that of equal eigenvalues, variance bulk²/n. The error of a private centre adds its bias.
     """
-    sd = np.sqrt(noise_sd**2 / 2 + bulk**2 / n_samples)
+    sd = np.hypot(noise_sd / SQRT2, bulk / np.sqrt(n_samples))  # a square may not be a float
     return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)) + bias)
 
 
@@ -154,8 +156,10 @@ def denoised_eigenvalues(
     m = components_above_noise(eigenvalues, noise_sd, n_samples, centre_bias)
     bulk = float(np.mean(eigenvalues[m:]))
     observed = np.asarray(eigenvalues[:m]) - bulk
-    spread = 2 * noise_sd**2 * (d - m)  # 4 s² times the order of the bulk
-    above = 0.5 * (observed + np.sqrt(np.maximum(observed**2 - spread, 0.0)))
+    spread = noise_sd * np.sqrt(2 * (d - m))  # its square is 4 s² times the order of the bulk
+    # The root of observed² - spread², whose squares may not be floats.
+    root = np.sqrt(np.maximum(observed - spread, 0.0)) * np.sqrt(observed + spread)
+    above = 0.5 * (observed + root)
     spikes = bulk + above
     rest = (np.sum(eigenvalues) - spikes.sum()) / (d - m)
     return np.maximum(np.concatenate([spikes, np.full(d - m, rest)]), 0.0)

@@ -12,6 +12,7 @@ from gdppca import DPPCA, MissingExtraError, ParameterError
 from gdppca.auditing import AuditResult, Experiment, audit
 from gdppca.auditing.experiment import Claim
 from gdppca.cli.audit import list_methods, run_audit
+from gdppca.plots.audit import empirical_curve
 from gdppca.privacy import ApproximateEvent, GaussianEvent, PureEvent, Status
 from gdppca.privacy.accounting import gaussian_multiplier
 
@@ -119,6 +120,38 @@ def test_figure_shows_scores_and_curves():
     np.testing.assert_allclose(seen[:, 1], expected, atol=0.02)
     assert "not refuted" in figure.get_supxlabel()
     figure.savefig(io.BytesIO())
+
+
+MIXED = Claim(events=(*GAUSSIAN.events, PureEvent(purpose="test", epsilon=0.2)), delta=1e-5)
+PURE = Claim(events=(PureEvent(purpose="test", epsilon=1.0),), delta=1e-5)
+
+
+@pytest.mark.parametrize("claim", [GAUSSIAN, MIXED, PURE], ids=["gaussian", "mixed", "pure"])
+@pytest.mark.parametrize("n", [50, 500, 20_000])
+@pytest.mark.parametrize("factor", [0.0, 0.5, 0.9, 1.0, 1.02, 1.1, 1.4, 2.0, 4.0])
+def test_drawn_bound_is_below_the_claimed_curve_exactly_where_the_claim_is_refuted(
+    claim, n, factor
+):
+    found = result(factor * claim.mu, claim, n=n)
+    curves = found.figure().axes[1]
+    lines = {line.get_label(): line.get_xydata() for line in curves.get_lines()}
+    bound, claimed = lines["bound, allowing for chance"], lines["claimed"]
+    np.testing.assert_array_equal(bound[:, 0], claimed[:, 0])
+    excess = (bound - claimed)[1:-2, 1]  # both end in the corners
+    assert (excess < 0).all() if found.refuted else (excess > -claim.delta).all()
+
+
+def test_chance_alone_does_not_take_the_bound_below_the_claim():
+    """What was seen of a kept promise dips below the claimed curve; the bound does not."""
+    rng = np.random.default_rng(0)
+    mu = GAUSSIAN.mu
+    scores = tuple(rng.normal(side * mu**2 / 2, mu, size=1500) for side in (1, -1))
+    found = result(mu, scores=scores)
+    rates, claimed, bound = found.curves
+    false, missed = empirical_curve(*scores)
+    assert (missed < np.interp(false, rates, claimed) - 1e-3).any()
+    assert (bound >= claimed).all()
+    assert not found.refuted
 
 
 def test_figure_without_matplotlib_names_the_extra(monkeypatch):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gdppca import Release
-from gdppca.cli import show
+from gdppca._errors import MissingExtraError
+from gdppca.cli import demo, show
 from gdppca.cli.main import app
 
 
@@ -175,6 +177,19 @@ def test_warnings_are_one_line(data, tmp_path):
     assert "warning: `delta`" in words(result)
 
 
+@pytest.mark.parametrize("parts", [[], ["--assume-shuffled"]])
+def test_release_is_saved_though_a_warning_became_an_error(parts, tmp_path, rng):
+    np.savetxt(tmp_path / "a.csv", rng.normal(size=(200, 6)), delimiter=",", header="a,b,c,d,e,f")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = run(
+            "fit", tmp_path / "a.csv", "--components", "auto", *parts, "-o", tmp_path / "r.json"
+        )
+    assert isinstance(result.exception, UserWarning)
+    assert Release.load(tmp_path / "r.json").n_samples == 200
+    assert "r.json" in " ".join(result.exception.__notes__)
+
+
 def test_demo_prints_and_writes(tmp_path):
     result = run("demo", "-o", tmp_path / "demo")
     assert result.exit_code == 0, result.output
@@ -182,6 +197,47 @@ def test_demo_prints_and_writes(tmp_path):
         assert part in words(result)
     assert Release.load(tmp_path / "demo" / "release.json").guarantee.protects
     assert (tmp_path / "demo" / "components.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_names_what_is_missing_and_its_folder_letter_by_letter(tmp_path, monkeypatch):
+    def fail(*_):
+        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.")
+
+    monkeypatch.setattr(demo, "drawn", fail)
+    result = run("demo", "-o", tmp_path / "d[red]")
+    assert result.exit_code == 0, result.output
+    assert "pip install 'gdppca[plots]'" in words(result)
+    assert f"{tmp_path}/d[red]/release.json" in result.output
+
+
+@pytest.mark.parametrize("name", ["a[red]", "a[@b]", "a:red_heart:", "a[link=x]b"])
+def test_names_of_files_and_columns_are_printed_letter_by_letter(tmp_path, rng, name):
+    data = tmp_path / f"{name}.csv"
+    rows = rng.normal(size=(500, 2)) * [9, 1]
+    np.savetxt(data, rows, delimiter=",", header=f"{name},y", comments="")
+    result = run("fit", data, "-o", tmp_path / f"{name}.json", "--plot", tmp_path / f"{name}.png")
+    assert result.exit_code == 0, result.output
+    assert f"{name} +1.00" in words(result)
+    for ending in ("json", "png"):
+        assert f"{tmp_path}/{name}.{ending}" in result.output
+    again = run("fit", data, "-o", tmp_path / f"{name}.json")
+    assert f"'{tmp_path}/{name}.json' exists already" in again.output
+    absent = run("fit", data, "--columns", f"{name}{name},y", "-o", tmp_path / "new.json")
+    assert absent.exit_code == 2
+    assert f"'{name}{name}'" in absent.output
+    assert f"{name}.csv" in absent.output
+
+
+def test_column_that_looks_like_the_end_of_a_colour_is_printed(tmp_path, rng):
+    rows = rng.normal(size=(500, 2)) * [9, 1]
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header="x[/red],y", comments="")
+    assert "x[/red] +1.00" in words(run("fit", tmp_path / "a.csv", "-o", tmp_path / "r.json"))
+
+
+def test_name_of_a_study_may_have_brackets(tmp_path):
+    result = run("study", "[/red]", "--out", tmp_path)
+    assert result.exit_code == 2, result.output
+    assert "[/red]" in result.output
 
 
 def test_bar_appears_only_after_a_second(monkeypatch):

@@ -8,9 +8,12 @@ import sys
 import tempfile
 import threading
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from gdppca import DataError
+from gdppca.engines.opening import open_engine
 from gdppca.engines.scratch import private_folder
 
 _HOLD = """
@@ -121,3 +124,26 @@ def test_missing_temporary_folder_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(DataError, match="gone"), private_folder():
         pass
+
+
+@pytest.mark.parametrize("name", ["it's", "''", 'a"b', "a\nb", "ü 中", "a;b", "a*b", "[a]", "$x"])
+def test_rows_can_wait_in_a_folder_with_an_awkward_name(name, monkeypatch, tmp_path):
+    folder = tmp_path / name
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    rows = np.arange(6.0).reshape(3, 2)
+    stream = pa.table({"a": rows[:, 0], "b": rows[:, 1]}).to_reader()  # read once, kept there
+    with open_engine(stream, None) as engine:
+        np.testing.assert_array_equal(engine.sample(3), rows)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a?b", "a\\b", os.fsdecode(b"a\xffb")])
+def test_folder_that_duckdb_would_take_for_another_is_refused(name, monkeypatch, tmp_path):
+    folder = tmp_path / name
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(DataError, match="must be text") as refused, private_folder():
+        pass
+    assert str(refused.value).isascii()
+    assert not list(folder.iterdir())

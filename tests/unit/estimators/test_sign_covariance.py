@@ -1,6 +1,7 @@
 """Signs around a private or public centre."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -44,6 +45,16 @@ def test_public_centre_is_that_of_dppca(X):
     theirs = DPPCA(2, epsilon=0.7, delta=1e-5, location=center, random_state=1).fit(X)
     np.testing.assert_allclose(ours.scatter_, theirs.scatter_, rtol=1e-6, atol=1e-9)
     assert any("centre" in words for words in ours.guarantee_.assumptions)
+
+
+def test_price_of_printed_noise_is_told_before_anything_is_drawn(X, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(SignCovariancePCA, "_center", lambda *_: drawn.append(True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(PrivacyWarning, match="printed noise spends"):
+            SignCovariancePCA(2, rho=0.4, noise="printed").fit(X)
+    assert not drawn
 
 
 def test_printed_noise_is_the_formula_and_its_true_price_is_stated(X):

@@ -142,3 +142,19 @@ def test_repr_holds_no_data(rng):
     assert repr(PairSum(pairs=8).update(rng.normal(size=(5, 2)))) == (
         "PairSum(n_samples=5, n_features=2, pairs=8)"
     )
+
+
+@pytest.mark.parametrize("exponent", [-496, -300, 300, 490])
+@pytest.mark.parametrize("pairs", ["all", "halves", 16])
+@pytest.mark.parametrize("name", ["winsor", "ball", "quad", "shell", "lr"])
+def test_units_do_not_matter_however_small_or_large(name, pairs, exponent, rng):
+    X, unit = rng.normal(size=(300, 3)), 2.0**exponent
+    small = kendall_tau(X, name, pairs, radius=1.25)
+    large = kendall_tau(X * unit, name, pairs, radius=1.25 * unit)
+    np.testing.assert_allclose(large / unit / unit, small, rtol=1e-13)
+
+
+def test_mean_of_many_pairs_with_the_largest_radius_is_finite(rng):
+    X = rng.choice([-1e150, 1e150], size=(20_000, 1))  # their sum would be no float
+    mean = kendall_tau(X, "winsor", "all", radius=1e150)
+    assert mean[0, 0] / 1e300 == pytest.approx(0.5, abs=0.02)

@@ -7,6 +7,7 @@ import pytest
 
 from gdppca import DPPCA, MissingExtraError
 from gdppca.plots import release_figure
+from gdppca.plots.scree import BAND
 
 
 def release(n_components, d=20):
@@ -22,6 +23,19 @@ def test_figure_shows_spectrum_loadings_and_promise(m, panels):
     assert figure.axes[0].get_ylabel() == "eigenvalue"
     assert len(figure.axes[1].get_yticklabels()) == 12
     figure.savefig(io.BytesIO())
+
+
+def test_band_is_called_what_it_holds():
+    X = np.random.default_rng(0).normal(size=(5000, 6)) * [9, 3, 1, 1, 1, 1]
+    axes = release_figure(DPPCA(2, random_state=0).fit(X).release_).axes[0]
+    [band] = [patch for patch in axes.patches if patch.get_label() == BAND]
+    low, high = band.get_y(), band.get_y() + band.get_height()
+    seen = axes.get_lines()[0].get_ydata()
+    assert all(low < value < high for value in seen[2:])  # the other components, not noise alone
+    assert low > 0
+    said = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert BAND in said
+    assert not any("noise alone" in words for words in said)
 
 
 @pytest.mark.filterwarnings("ignore:No direction")

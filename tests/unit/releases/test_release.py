@@ -127,6 +127,7 @@ def test_shapes_must_fit_together(change, path):
         lambda plain: plain.update(noise_sd=0.0),
         lambda plain: plain.update(n_samples=50_000),
         lambda plain: plain["sign"].update(sup_norm=1e-9),
+        lambda plain: plain["sign"].update(name="custom", parameters={}, sup_norm=1e200),
         lambda plain: plain["sign"].update(name="winsor", parameters={"radius": -1.0}),
         lambda plain: plain.update(components=np.eye(3)[:2].tolist()),
         lambda plain: plain.update(

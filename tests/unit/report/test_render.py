@@ -395,4 +395,10 @@ def test_without_matplotlib_the_numbers_are_still_there(demo, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     page = Page(render(demo))
     assert "No picture here" in page.words
-    assert "Eigenvalues; the noise ends at" in page.words
+    assert "Eigenvalues; the remaining ones and the noise end at" in page.words
+
+
+def test_band_of_the_spectrum_is_called_what_it_holds(page, demo):
+    assert "The shaded band holds the remaining components and the noise" in page.words
+    assert "where the remaining components and the noise lie" in page.words
+    assert "noise alone would" not in render(demo)

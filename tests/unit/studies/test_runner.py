@@ -2,17 +2,23 @@
 
 import csv
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from gdppca import ParameterError, studies
+from gdppca import DPPCA, ParameterError, studies
+from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.studies import experiments, runner
 from gdppca.studies.experiments import STUDIES, Study, grid
+from gdppca.studies.figures import _curves
+from gdppca.studies.methods import DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
 
 @pytest.fixture
@@ -158,11 +164,71 @@ def test_europe_study_says_what_it_needs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_study_knows_its_methods_and_has_a_judge(name, quick):
     study = STUDIES[name]
-    from gdppca.studies.methods import METHODS
     from gdppca.studies.verdicts import _JUDGES
 
     assert name in _JUDGES
     assert study.settings(quick)
     if study.run is not experiments._radius_quantiles:
         assert set(study.methods) <= set(METHODS)
-        assert any(method.startswith("ours") or "blocks" in method for method in study.methods)
+
+
+@pytest.mark.parametrize("name", [name for name in STUDIES if name not in ("E1b", "E12")])
+def test_every_study_with_noise_has_the_default_estimator(name):
+    methods = STUDIES[name].methods
+    assert {DEFAULT, DEFAULT_ZCDP} & set(methods)
+    assert not any(method.startswith("ours") for method in methods)
+
+
+@pytest.mark.parametrize("method", [DEFAULT, DEFAULT_ZCDP])
+def test_default_is_what_the_front_door_does(method, monkeypatch):
+    asked = []
+
+    def fit(pca, X):
+        asked.append(pca.get_params())
+        pca.components_ = np.eye(2, X.shape[1])
+        return pca
+
+    monkeypatch.setattr(DPPCA, "fit", fit)
+    budget = {"epsilon": 0.5, "delta": 1e-5, "rho": 0.1}
+    METHODS[method](np.zeros((9, 3)), budget, 7)
+    [found] = asked
+    usual = DPPCA(2, delta=1e-5, random_state=7).get_params()
+    assert found | {"epsilon": 1.0} == usual
+    if method == DEFAULT_ZCDP:
+        multiplier = gaussian_multiplier(found["epsilon"], 1e-5)
+        assert 1 / (2 * multiplier**2) == pytest.approx(0.1)
+    else:
+        assert found["epsilon"] == 0.5
+
+
+def test_default_without_noise_is_all_pairs():
+    """So E1b needs no line for it."""
+    for setting in STUDIES["E1b"].settings(False):
+        X, _ = experiments.draw(setting, 1)
+        exact = setting | {"epsilon": math.inf}
+        all_pairs = METHODS["all pairs"](X, setting, 1)
+        np.testing.assert_array_equal(METHODS[DEFAULT](X, exact, 1), all_pairs)
+
+
+def test_default_is_in_table_figure_and_verdict(tmp_path, monkeypatch):
+    small = replace(
+        STUDIES["E8"],
+        settings=lambda quick: grid(kind=["gaussian"], d=[4], n=(60, 120)),
+        runs=(2, 2),
+    )
+    monkeypatch.setitem(STUDIES, "E8", small)
+    monkeypatch.setattr(runner, "_computed", in_this_process)
+    result = studies.run("E8", out=tmp_path)
+    assert {row["method"] for row in table(result.folder)} == set(small.methods)
+    drawn = [text.get_text() for text in _curves(small, result.summary).legends[0].get_texts()]
+    assert {DEFAULT, TIGHT} <= set(drawn)
+    assert any(DEFAULT in verdict.numbers for verdict in result.verdicts)
+
+
+def test_results_with_other_methods_are_made_again(tiny, tmp_path):
+    whole = studies.run("E1b", out=tmp_path / "whole")
+    studies.run("E1b", out=tmp_path / "older")
+    runs = tmp_path / "older" / "E1b" / "runs.jsonl"
+    runs.write_text(runs.read_text().replace("blocks of 64", "a former name"))
+    again = studies.run("E1b", out=tmp_path / "older")
+    assert (again.folder / "runs.csv").read_bytes() == (whole.folder / "runs.csv").read_bytes()

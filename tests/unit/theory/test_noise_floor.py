@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gdppca.linalg import packed_length, vecd_inverse
-from gdppca.theory import components_above_noise, denoised_eigenvalues, noise_edge
+from gdppca.theory import components_above_noise, denoised_eigenvalues, noise_band, noise_edge
 
 
 def noisy_eigenvalues(phi, sigma, rng):
@@ -55,3 +55,17 @@ def test_denoising_removes_the_bias_of_the_noise(rng):
     assert np.all(bias > 0.015)
     assert np.all(np.abs(left) < bias / 4)
     np.testing.assert_allclose(freed.sum(axis=1), raw.sum(axis=1))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e80, 1e170, 1e300])
+def test_spectra_of_any_size_are_treated_alike(size):
+    values, sd = np.array([0.5, 0.2, 0.101, 0.1, 0.099]), 0.01
+    grown = values * size
+    assert components_above_noise(grown, sd * size, 10_000) == 2
+    np.testing.assert_allclose(
+        np.array(noise_band(grown, sd * size, 10_000)) / size, noise_band(values, sd, 10_000)
+    )
+    np.testing.assert_allclose(
+        denoised_eigenvalues(grown, sd * size, 10_000) / size,
+        denoised_eigenvalues(values, sd, 10_000),
+    )
