@@ -13,6 +13,7 @@ from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.estimators._base import check_components, check_rows, warn_of_large_delta
 from gdppca.estimators._settings import Settings, Supply
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
+from gdppca.ledgers import check_ledger
 from gdppca.privacy import PureEvent
 from gdppca.randomness import rng_for
 from gdppca.releases.scale import scale_is_doubtful
@@ -48,7 +49,7 @@ def settings_of(pca: DPPCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Se
         scale_share=_scale_share(pca, supply),
         radius_event=radius_event,
         quantile=_quantile(pca),
-        counted=pca.ledger is not None,
+        ledger=pca.ledger,
         seeded=rng_for(pca.random_state).seeded,
         supply=supply,
     )
@@ -65,10 +66,7 @@ def _check_choices(pca: DPPCA, d: int) -> None:
     else:
         check_components(pca.n_components, d)
     _validate.one_of(CALIBRATIONS, calibration=pca.calibration)  # compared with words below
-    if pca.ledger is not None and pca.random_state is not None:
-        raise ParameterError(
-            "`random_state` makes a simulation, which no ledger counts: leave one of them out."
-        )
+    check_ledger(pca.ledger, seeded=pca.random_state is not None)
 
 
 def _radius_event(pca: DPPCA, supply: Supply) -> PureEvent | None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided, sample_size
-from gdppca.estimators._base import ASSUMED, ASSUMED_COUNTED, ASSUMED_LOCATION, NO_NOISE
+from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE
 from gdppca.kernels import Blocks, OneSample, Scheme
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent, Status
 from gdppca.privacy.accounting import multiplier_left
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, scatter_noise
 from gdppca.releases.scale import NoisyScale
@@ -56,7 +57,7 @@ class Settings:
     scale_share: float | None  # of μ² for private scales, None: public or not needed
     radius_event: PureEvent | None
     quantile: float
-    counted: bool  # by a ledger
+    ledger: str | None = field(repr=False)  # may hold a password
     seeded: bool
     supply: Supply
     drawn: tuple[Event, ...] = ()
@@ -172,9 +173,7 @@ class Settings:
 
     @property
     def _assumptions(self) -> tuple[str, ...]:
-        assumed = list(ASSUMED)
-        if self.counted:
-            assumed[-1] = ASSUMED_COUNTED
+        assumed = list(counted(ASSUMED, entered=self.ledger is not None))
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:
@@ -216,8 +215,8 @@ class Settings:
 class Stream:
     """What `partial_fit` gathers until `finalize`: exact sums, not private.
 
-    The settings are those of the first batch: noise for other parameters than those of the sums
-    would protect nobody.
+    The settings, the ledger among them, are those of the first batch: noise for other parameters
+    than those of the sums would protect nobody, and a draw without its debit would be uncounted.
     """
 
     sums: Sums

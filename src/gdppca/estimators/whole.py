@@ -13,9 +13,11 @@ from gdppca.engines.frames import as_matrix
 from gdppca.estimators._base import telling_of_a_spend
 from gdppca.kernels import Progress
 from gdppca.privacy import Event
-from gdppca.releases import Release, private_variances, score_map
+from gdppca.privacy.counting import ENTERED
+from gdppca.releases import Release
+from gdppca.releases.mapping import paid_map as score_map
 from gdppca.releases.mapping import score_map_events
-from gdppca.releases.spectrum import variance_events, warn_of_few_pairs
+from gdppca.releases.spectrum import paid_variances, variance_events, warn_of_few_pairs
 
 if TYPE_CHECKING:
     from gdppca.estimators.gdppca import DPPCA
@@ -39,21 +41,30 @@ def whole_release(
     map_wish = {name: _kept(wish) for name, wish in map_wish.items()}
     parts = _parts(pca, variance_share, map_share)
     reserved = _events(pca, len(matrix), parts, map_wish)
-    pca._fit(X, progress, reserved)
+    pca._fit(X, progress, reserved)  # enters what is reserved with its own spend
     release = pca.release_
+    entered = ENTERED in release.guarantee.assumptions
+
+    def paid(_: tuple[Event, ...]) -> bool:
+        return entered
+
     with telling_of_a_spend(pca.epsilon, pca.delta):
         if "variances" in parts:
             seed = None if pca.random_state is None else pca.random_state + 1
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # warned before the spend
-                found = private_variances(matrix, release, *parts["variances"], random_state=seed)
+                epsilon, delta = parts["variances"]
+                found = paid_variances(
+                    matrix, release, paid, epsilon=epsilon, delta=delta, random_state=seed
+                )
             release = release.with_variances(found)
         if "map" in parts:
             seed = None if pca.random_state is None else pca.random_state + 2
             epsilon, delta = parts["map"]
             shown = score_map(
                 X,
-                pca,
+                pca.release_,
+                paid,
                 epsilon=epsilon,
                 delta=delta,
                 use_location=_public_center(pca),

@@ -35,6 +35,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError, SQLAl
 from sqlalchemy.pool import NullPool
 
 from gdppca._errors import LedgerError, MissingExtraError
+from gdppca.ledgers.address import without_password
 from gdppca.ledgers.chain import NAMES, Entry
 
 FORMAT = "1"
@@ -95,11 +96,11 @@ class Store:
     def __init__(self, address: str, timeout: float) -> None:
         try:
             url = make_url(address)
-        except SQLAlchemyError:
+        except (SQLAlchemyError, ValueError):  # a port that is no number
             raise LedgerError("The ledger's address cannot be read.") from None
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        self.shown = url.set(query={}).render_as_string(hide_password=True)
+        self.shown = without_password(address)
         self.path = Path(url.database or "") if url.drivername == "sqlite" else None
         self._timeout = timeout
         waiting = {"timeout": timeout} if self.path else {"connect_timeout": max(int(timeout), 1)}
