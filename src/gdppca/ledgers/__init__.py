@@ -2,8 +2,9 @@
 
 from gdppca.ledgers.address import HiddenPassword, split_address
 from gdppca.ledgers.chain import Entry, Head
-from gdppca.ledgers.debit import check_ledger, enter, require_room
-from gdppca.ledgers.ledger import Account, Ledger, open_account
+from gdppca.ledgers.debit import check_ledger, enter, open_account, require_room
+from gdppca.ledgers.entries import Account
+from gdppca.ledgers.ledger import Ledger
 
 __all__ = [
     "Account",

@@ -4,10 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gdppca._errors import ParameterError
+from gdppca._errors import LedgerError, ParameterError
 from gdppca.ledgers.address import split_address
-from gdppca.ledgers.ledger import open_account
+from gdppca.ledgers.ledger import Ledger
 from gdppca.privacy.events import Event
+
+
+def open_account(address: str) -> tuple[Ledger, str]:
+    """Ledger and data set of an address; without a name, the ledger's only data set.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``sqlite:///budget.db#patients``.
+
+    Returns
+    -------
+    ledger : Ledger
+        The ledger.
+    dataset : str
+        Name of the data set.
+    """
+    where, dataset = split_address(address)
+    ledger = Ledger(where)
+    if dataset is None:
+        names = ledger.datasets()
+        if len(names) != 1:
+            raise LedgerError(
+                f"The ledger holds {len(names)} data sets: name one at the end of its address, "
+                "as in sqlite:///budget.db#patients."
+            )
+        [dataset] = names
+    return ledger, dataset
 
 
 def check_ledger(address: str | None, *, seeded: bool) -> None:

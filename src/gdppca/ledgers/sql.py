@@ -256,6 +256,15 @@ class Book:
         """Last entry of one data set."""
         return self._first(_LAST.where(_entries.c.dataset == dataset))
 
+    def numbered(self, number: int) -> Entry | None:
+        """The entry of this number."""
+        return self._first(select(_entries).where(_entries.c.number == number))
+
+    def first_spend(self, dataset: str) -> Entry | None:
+        """The first entry that spent from a data set."""
+        own = (_entries.c.dataset == dataset) & (_entries.c.kind == "spend")
+        return self._first(select(_entries).where(own).order_by(_entries.c.number).limit(1))
+
     def request(self, dataset: str, request_id: str) -> Entry | None:
         """Entry of an earlier request with this id."""
         same = (_entries.c.dataset == dataset) & (_entries.c.request_id == request_id)

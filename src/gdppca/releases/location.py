@@ -89,7 +89,8 @@ def private_winsorized_mean(
     array([1000.,   -3.])
     """
     zcdp_rho = _validate.positive(rho=zcdp_rho)
-    warn_of_few_rows(*X.shape, zcdp_rho, stacklevel=2)
+    n, d = X.shape
+    warn_of_few_rows(n, d, zcdp_rho, stacklevel=2)
     enter(ledger, location_events(zcdp_rho), seeded=rng.seeded)
     return drawn_winsorized_mean(X, zcdp_rho, rng)
 
