@@ -8,7 +8,7 @@ that forked processes share none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -94,10 +94,7 @@ class Store:
     """A database that holds a ledger, or may."""
 
     def __init__(self, address: str, timeout: float) -> None:
-        try:
-            url = make_url(address)
-        except (SQLAlchemyError, ValueError):  # a port that is no number
-            raise LedgerError("The ledger's address cannot be read.") from None
+        url = _read(address)
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
         self.shown = without_password(address)
@@ -208,6 +205,13 @@ class Store:
             raise LedgerError(
                 f"The ledger at {self.shown} cannot be used: {_said(error)}. Nothing was spent."
             ) from None
+
+
+def _read(address: str) -> URL:
+    """The address in parts; an error quotes none of it, since one may be a password."""
+    with suppress(SQLAlchemyError, ValueError):  # ValueError: a port that is no number
+        return make_url(address)
+    raise LedgerError("The ledger's address cannot be read.")
 
 
 def _said(error: SQLAlchemyError) -> str:

@@ -68,12 +68,17 @@ def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
         if stated[0] != cap or stated[0].delta != cap.delta:
             if entry.kind != "grant":
                 yield f"Entry {entry.number} changed the cap without a grant."
-            if not before.fitted(cap):
+            if not _was_legal(before, cap):
                 yield f"The cap of '{entry.dataset}' was broken before entry {entry.number}."
         standing[entry.dataset] = stated[0], after
     for dataset, (cap, spent) in standing.items():
-        if not spent.fitted(cap):
+        if not _was_legal(spent, cap):
             yield f"The cap of '{dataset}' is broken."
+
+
+def _was_legal(spent: Spending, cap: Budget) -> bool:
+    """Whether totals stay under a cap by the rule of today or of earlier versions."""
+    return spent.fits(cap) or spent.fitted(cap)
 
 
 def _detail(entry: Entry) -> object:
