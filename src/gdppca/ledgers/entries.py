@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
-from gdppca._errors import BudgetExceeded, LedgerError, ParameterError
-from gdppca.ledgers.chain import Entry, is_sealed
+from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
+from gdppca.ledgers.chain import Entry, Head, is_sealed
 from gdppca.ledgers.spending import Spending
 from gdppca.privacy import Guarantee, Neighbors
 from gdppca.privacy.events import Event, PureEvent
@@ -17,6 +19,9 @@ from gdppca.privacy.ledger import Budget, Receipt
 # How a cap was enforced when an entry was made: 1, or not said, by the exact number for steps fixed
 # beforehand; 2 by the bound that holds for steps chosen by earlier results.
 RULE = 2
+# An earlier version may have been killed before it noted these: the ledger's own and the first
+# data set's.
+_FIRST_ENTRIES = 2
 _JITTER = timedelta(seconds=2)  # clocks are set back this much every day; more is refused
 
 
@@ -85,6 +90,27 @@ def require_sealed(entry: Entry) -> None:
         raise LedgerError(f"Entry {entry.number} of the ledger was edited. Run verify.")
 
 
+def require_same(noted: Head, found: Entry | None) -> None:
+    """Refuse a ledger without the entry that was noted, or with another in its place."""
+    if found is None or found.hash != noted.hash:
+        now = "gone" if found is None else "another one now"
+        raise LedgerError(
+            f"The ledger was rolled back or replaced: entry {noted.number} was seen and is {now}. "
+            "Bring the true ledger back. If it is lost, enter by hand what this one misses, then "
+            "`gdppca ledger accept-head`."
+        )
+
+
+def refuse_without_head(path: Path, tail: Entry | None) -> None:
+    """Refuse a ledger in use whose file with the last hash is gone."""
+    if tail is not None and tail.number > _FIRST_ENTRIES:
+        raise LedgerError(
+            f"'{path}' is gone, and with it what shows that no entry was rolled back. Bring it "
+            "back. If it is lost, run verify with a hash that was noted down, then "
+            "`gdppca ledger accept-head`."
+        )
+
+
 def not_before(earlier: str, now: str) -> str:
     """Time of a new entry; a clock that runs backwards is refused, but for jitter."""
     if now >= earlier:
@@ -116,6 +142,17 @@ def receipt(entry: Entry, *, repeated: bool = False) -> Receipt:
         at=entry.at,
         repeated=repeated,
     )
+
+
+def warn_of_other_name(dataset: str, other: str | None) -> None:
+    """Warn where the same data was seen under another name."""
+    if other is not None:
+        warnings.warn(
+            f"The data of '{dataset}' was seen before as '{other}': what is drawn from both "
+            "adds up, and no cap counts it together.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
 
 
 def exceeded(

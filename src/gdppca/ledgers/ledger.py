@@ -21,15 +21,18 @@ from gdppca.ledgers.entries import (
     listed,
     not_before,
     receipt,
+    refuse_without_head,
     repeated,
     require_digest,
+    require_same,
     require_sealed,
     standing_of,
     state,
+    warn_of_other_name,
 )
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.spending import Spending
-from gdppca.ledgers.verification import findings
+from gdppca.ledgers.verification import verified
 from gdppca.privacy import Guarantee
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
@@ -37,11 +40,6 @@ from gdppca.randomness import secure_rng
 
 if TYPE_CHECKING:
     from gdppca.ledgers.sql import Book, Store
-
-
-# An earlier version may have been killed before it noted the first two: the ledger's own and the
-# first data set's.
-_FIRST_ENTRIES = 2
 
 
 class Ledger:
@@ -53,8 +51,9 @@ class Ledger:
         ``sqlite:///budget.db`` (a relative path; four slashes for an absolute one) or
         ``postgresql://user@host/database``.
     head : path, optional
-        File that keeps the last entry's hash, so that a roll-back is noticed. Beside an SQLite
-        file this is ``budget.db.head`` unless another is named; PostgreSQL has none by default.
+        File that keeps the last entry's hash, so that a roll-back is noticed; without it nothing
+        is spent. Beside an SQLite file this is ``budget.db.head`` unless another is named;
+        PostgreSQL has none by default.
     timeout : float
         Seconds to wait for other writers.
 
@@ -194,7 +193,7 @@ class Ledger:
             if not after.fits(cap):
                 raise exceeded(dataset, cap, spent, drawn)
             if fingerprint is not None:
-                _warn_of_other_name(book, fingerprint, dataset)
+                warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
             content = state(cap, after) | {"events": [event_to_dict(event) for event in drawn]}
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
@@ -309,7 +308,7 @@ class Ledger:
         """
         noted = self._noted()
         with self._store.reading() as book:
-            last = _verified(book, noted, expected_head)
+            last = verified(list(book.entries()), book.about, noted, expected_head)
         if self._head and noted is None:
             warnings.warn(
                 f"'{self._head.path}' is missing: whether entries were rolled back cannot be told "
@@ -343,7 +342,7 @@ class Ledger:
         if self._head is None:
             raise LedgerError("This ledger keeps no file with its last hash: name one as `head`.")
         with self._store.writing() as book:  # nobody adds an entry meanwhile
-            last = _verified(book, None, expected_head)
+            last = verified(list(book.entries()), book.about, None, expected_head)
             self._head.accept(last)
         return last
 
@@ -394,15 +393,8 @@ class Ledger:
 
     def _require_head(self, book: Book) -> None:
         """Refuse to spend without the file: whoever takes entries away would take it too."""
-        tail = book.tail()
-        if self._head is None or self._head.path.exists() or tail is None:
-            return
-        if tail.number > _FIRST_ENTRIES:
-            raise LedgerError(
-                f"'{self._head.path}' is gone, and with it what shows that no entry was rolled "
-                "back. Bring it back. If it is lost, run verify with a hash that was noted down, "
-                "then `gdppca ledger accept-head`."
-            )
+        if self._head is not None and not self._head.path.exists():
+            refuse_without_head(self._head.path, book.tail())
 
     def _standing(self, book: Book, dataset: str, noted: Head | None) -> tuple[Budget, Spending]:
         """Cap and totals of a data set."""
@@ -422,7 +414,7 @@ class Ledger:
             if entry is not None:
                 require_sealed(entry)
         if noted is not None:
-            _require_same(noted, book.numbered(noted.number))
+            require_same(noted, book.numbered(noted.number))
         return last
 
     def _append(
@@ -454,40 +446,9 @@ class Ledger:
         return receipt(entry)
 
 
-def _require_same(noted: Head, found: Entry | None) -> None:
-    """Refuse a ledger without the entry that was noted, or with another in its place."""
-    if found is None or found.hash != noted.hash:
-        now = "gone" if found is None else "another one now"
-        raise LedgerError(
-            f"The ledger was rolled back or replaced: entry {noted.number} was seen and is {now}. "
-            "Bring the true ledger back. If it is lost, enter by hand what this one misses, then "
-            "`gdppca ledger accept-head`."
-        )
-
-
-def _verified(book: Book, noted: Head | None, expected: str | None) -> Head:
-    """The last entry of a ledger in which nothing is wrong."""
-    entries = list(book.entries())
-    found = findings(entries, book.about, noted, expected)
-    if found:
-        raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=tuple(found))
-    return Head(entries[-1].number, entries[-1].hash)
-
-
 def _store(address: str, timeout: float) -> Store:
     try:
         from gdppca.ledgers.sql import Store
     except ModuleNotFoundError:
         raise MissingExtraError("Ledgers need SQLAlchemy: pip install 'gdppca[ledger]'.") from None
     return Store(address, timeout)
-
-
-def _warn_of_other_name(book: Book, fingerprint: str, dataset: str) -> None:
-    other = book.other_name(fingerprint, dataset)
-    if other is not None:
-        warnings.warn(
-            f"The data of '{dataset}' was seen before as '{other}': what is drawn from both "
-            "adds up, and no cap counts it together.",
-            PrivacyWarning,
-            stacklevel=3,
-        )

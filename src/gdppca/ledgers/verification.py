@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gdppca._errors import GdppcaError
+from gdppca._errors import GdppcaError, LedgerError
 from gdppca.ledgers.chain import Entry, Head, broken_links
 from gdppca.ledgers.entries import RULE, stated_by
 from gdppca.ledgers.spending import Spending
 from gdppca.privacy.ledger import Budget
 
 _ABOUT = ("program", "format", "ledger")
+
+
+def verified(
+    entries: list[Entry], about: dict[str, str], noted: Head | None, expected: str | None
+) -> Head:
+    """The last entry of a ledger in which nothing is wrong, or what is."""
+    found = findings(entries, about, noted, expected)
+    if found:
+        raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=tuple(found))
+    return Head(entries[-1].number, entries[-1].hash)
 
 
 def findings(
