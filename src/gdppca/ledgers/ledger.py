@@ -332,12 +332,7 @@ class Ledger:
         Returns
         -------
         Head
-            Number and hash of the last entry.
-
-        Raises
-        ------
-        LedgerError
-            If an entry was edited, removed or inserted, or the expected one is not there.
+            Number and hash of the last entry, after the checks of `verify`.
         """
         if self._head is None:
             raise LedgerError("This ledger keeps no file with its last hash: name one as `head`.")
