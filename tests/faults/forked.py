@@ -26,6 +26,8 @@ _DANGEROUS = frozenset(
     for name in (
         "cli/fit.py",
         "estimators/gdppca.py",
+        "ledgers/debit.py",
+        "ledgers/entries.py",
         "ledgers/head.py",
         "ledgers/ledger.py",
         "ledgers/sql.py",

@@ -96,6 +96,21 @@ def verify(
         _say_head(last.number, last.hash)
 
 
+@app.command()
+def accept_head(
+    address: Where,
+    head: Annotated[
+        str | None, typer.Option(help="Hash that was noted down earlier: it must be there.")
+    ] = None,
+) -> None:
+    """Take the ledger as it is for the true one, where the file with its last hash is lost."""
+    with friendly():
+        where, _ = split_address(address)
+        last = Ledger(where).accept_head(head)
+        _say("The last entry is noted anew. Entries that were lost before cannot be noticed now.")
+        _say_head(last.number, last.hash)
+
+
 def _named(address: str) -> tuple[Ledger, str]:
     where, dataset = split_address(address)
     if dataset is None:
@@ -115,17 +130,21 @@ def _say_head(number: int, digest: str) -> None:
 
 def _standing(accounts: list[Account]) -> Table:
     table = Table(title="Budgets", title_justify="left")
-    for heading in ("data set", "cap", "spent", "remaining", "delta", "spends"):
+    for heading in ("data set", "cap", "spent", "bound", "remaining", "delta", "spends"):
         table.add_column(heading, justify="left" if heading == "data set" else "right")
     for account in accounts:
-        numbers = (account.cap, account.spent, account.remaining)
+        numbers = (account.cap, account.spent, account.bound, account.remaining)
         table.add_row(
             escape(account.dataset),
             *(f"{number.epsilon:.4g}" for number in numbers),
             f"{account.cap.delta:g}",
             str(account.spends),
         )
-    table.caption = "Spent and remaining do not add up to the cap: noise composes better than that."
+    table.caption = (
+        "The bound is held against the cap: it is true even if later spends were chosen by earlier "
+        "results, and spent is the exact number if none was. Remaining is for one more Gaussian "
+        "release. They do not add up to the cap: noise composes better than that."
+    )
     return table
 
 

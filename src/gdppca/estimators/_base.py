@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.engines.frames import Matrix, as_matrix
+from gdppca.ledgers import HiddenPassword, enter
+from gdppca.privacy import Event
+from gdppca.privacy.counting import UNCOUNTED
 from gdppca.releases import Release
 from gdppca.releases.spectrum import release_intervals
 from gdppca.signs import Custom, Sign
@@ -28,10 +31,7 @@ ASSUMED = (
     "Each person is in one row only.",
     "The number of rows and the column names are public.",
     "Parameters were chosen without looking at the data.",
-    "Nothing counts repeated fits: each one spends its own budget.",
-)
-ASSUMED_COUNTED = (
-    "Every release from this table is counted in its ledger, under this data set's name."
+    UNCOUNTED,
 )
 ASSUMED_LOCATION = "The centre was chosen without looking at the data."
 ASSUMED_OWN_SIGN = (
@@ -86,6 +86,31 @@ def telling_of_a_spend(epsilon: float, delta: float) -> Iterator[None]:
 
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Shared face of the estimators: everything below is post-processing of `release_`."""
+
+    ledger: str | None
+    random_state: int | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; an address is itself but for its repr, which hides a password.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            As everywhere in scikit-learn.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
+        params: dict[str, Any] = super().get_params(deep)
+        if type(params["ledger"]) is str:
+            params["ledger"] = HiddenPassword(params["ledger"])
+        return params
+
+    def _debit(self, events: tuple[Event, ...]) -> bool:
+        """Enter what a fit is about to draw; whether there is a ledger to enter it in."""
+        return enter(self.ledger, events, seeded=self.random_state is not None)
 
     def _checked(self, X: Any, *, reset: bool) -> Matrix:
         """The table as a finite matrix with the right columns."""

@@ -9,6 +9,7 @@ from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.design import Parameters, Supply, design_of, doubts, lost_steps
 from gdppca.estimators._base import check_components, check_rows, warn_of_large_delta
 from gdppca.estimators._settings import Settings
+from gdppca.ledgers import check_ledger
 from gdppca.randomness import rng_for
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def settings_of(pca: DPPCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Se
     return Settings(
         **vars(design_of(Parameters.of(pca), n, d, supply)),
         n_components=pca.n_components,
-        counted=pca.ledger is not None,
+        ledger=pca.ledger,
         seeded=rng_for(pca.random_state).seeded,
     )
 
@@ -35,10 +36,7 @@ def _check_choices(pca: DPPCA, d: int) -> None:
             )
     else:
         check_components(pca.n_components, d)
-    if pca.ledger is not None and pca.random_state is not None:
-        raise ParameterError(
-            "`random_state` makes a simulation, which no ledger counts: leave one of them out."
-        )
+    check_ledger(pca.ledger, seeded=pca.random_state is not None)
 
 
 def warn_of_weakness(settings: Settings, stacklevel: int) -> None:

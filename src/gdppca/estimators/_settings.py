@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gdppca.design import Design, Supply
 from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided
-from gdppca.estimators._base import (
-    ASSUMED,
-    ASSUMED_COUNTED,
-    ASSUMED_LOCATION,
-    NO_NOISE,
-    assumed_of_sign,
-)
+from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE, assumed_of_sign
 from gdppca.kernels import Blocks
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, Status
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng
 
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."
@@ -32,7 +27,7 @@ class Settings(Design):
     """The design of a fit, with what it promises and how its rows are summed."""
 
     n_components: int | str
-    counted: bool  # by a ledger
+    ledger: str | None = field(repr=False)  # may hold a password
     seeded: bool
 
     @property
@@ -52,9 +47,7 @@ class Settings(Design):
 
     @property
     def _assumptions(self) -> tuple[str, ...]:
-        assumed = list(ASSUMED)
-        if self.counted:
-            assumed[-1] = ASSUMED_COUNTED
+        assumed = list(counted(ASSUMED, entered=self.ledger is not None))
         assumed += assumed_of_sign(self.sign)
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
@@ -86,8 +79,8 @@ class Settings(Design):
 class Stream:
     """What `partial_fit` gathers until `finalize`: exact sums, not private.
 
-    The settings are those of the first batch: noise for other parameters than those of the sums
-    would protect nobody.
+    The settings, the ledger among them, are those of the first batch: noise for other parameters
+    than those of the sums would protect nobody, and a draw without its debit would be uncounted.
     """
 
     sums: Sums

@@ -18,14 +18,17 @@ from gdppca.estimators._base import (
     warn_of_large_delta,
 )
 from gdppca.kernels import OneSample, sign_covariance
+from gdppca.ledgers import check_ledger
 from gdppca.mechanisms.gaussian import add_gaussian
 from gdppca.privacy import Guarantee, NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, private_scatter, scatter_noise
+from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
 from gdppca.releases.scatter import require_representable
 from gdppca.signs import Winsor
 
+PRINTED = NonPrivateEvent(purpose="scatter")  # what the printed form draws
 _OWN_NORM = (
     "the rows are divided by their own largest norm, so one row can move the matrix far beyond "
     "the stated sensitivity; give `norm` and `center`"
@@ -48,6 +51,9 @@ class AnalyzeGauss(PrivatePCA):
         None is the printed form, which takes the bound from the data and protects nobody.
     center : None or array of shape (d,), default None
         Public centre, needed with `norm`; zeros are allowed.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
+        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
     random_state : None or int, default None
         None draws from the system's secure source; a seed makes a simulation.
 
@@ -94,6 +100,7 @@ class AnalyzeGauss(PrivatePCA):
         delta: float = 1e-6,
         norm: float | None = None,
         center: Any = None,
+        ledger: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -101,6 +108,7 @@ class AnalyzeGauss(PrivatePCA):
         self.delta = delta
         self.norm = norm
         self.center = center
+        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -122,11 +130,25 @@ class AnalyzeGauss(PrivatePCA):
         check_choices(self, *X.shape)
         ball, center = self._ball(X.shape[1])
         rng = rng_for(self.random_state)
-        if ball is None:
+        noise = None if ball is None else self._noise(ball, *X.shape)
+        self._debit((PRINTED if noise is None else noise.event,))
+        if ball is None or noise is None:
             noisy = printed_scatter(X, self.epsilon, self.delta, rng)
         else:
-            noisy = _ball_scatter(X, ball, center, self.epsilon, self.delta, rng)
+            noisy = private_scatter(sign_covariance(X, center, ball), noise, rng)
         return self._publish(noisy, ball, center, len(X), rng)
+
+    def _noise(self, ball: Winsor, n: int, d: int) -> ScatterNoise:
+        noise = scatter_noise(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            sign=ball,
+            scheme=OneSample(),
+            n_samples=n,
+            n_features=d,
+        )
+        require_representable(noise, ball, d)
+        return noise
 
     def _ball(self, d: int) -> tuple[Winsor | None, np.ndarray | None]:
         """Sign and centre of the ball that rows are pulled back to, None for the printed form."""
@@ -173,7 +195,7 @@ class AnalyzeGauss(PrivatePCA):
         return Guarantee(
             events=(noisy.event,),
             delta=self.delta,
-            assumptions=ASSUMED,
+            assumptions=counted(ASSUMED, entered=self.ledger is not None),
             seeded=rng.seeded,
             status=Status.PROVEN if proven else Status.NONE,
             reason="" if proven else NO_NOISE if math.isinf(self.epsilon) else _OWN_NORM,
@@ -184,6 +206,7 @@ def check_choices(estimator: Any, n: int, d: int, *, at_least: int = 2) -> None:
     """Check the shape and the parameters that every baseline has."""
     check_rows(n, at_least)
     check_components(estimator.n_components, d)
+    check_ledger(estimator.ledger, seeded=estimator.random_state is not None)
     _validate.budget(epsilon=estimator.epsilon)
     warn_of_large_delta(_validate.fraction(delta=estimator.delta), n, stacklevel=3)
 
@@ -200,30 +223,9 @@ def printed_covariance(X: np.ndarray) -> np.ndarray:
 
 def printed_scatter(X: np.ndarray, epsilon: float, delta: float, rng: Rng) -> NoisyScatter:
     """Algorithm 1 as printed, up to its eigenvectors; not private, whatever the noise."""
-    event = NonPrivateEvent(purpose="scatter")
     Sigma_hat = printed_covariance(X)
     if math.isinf(epsilon):
-        return NoisyScatter(matrix=Sigma_hat, noise_sd=0.0, event=event)
+        return NoisyScatter(matrix=Sigma_hat, noise_sd=0.0, event=PRINTED)
     sigma = 6 / len(X) * classical_multiplier(epsilon, delta)
     noisy = linalg.vecd_inverse(add_gaussian(linalg.vecd(Sigma_hat), sigma, rng))
-    return NoisyScatter(matrix=noisy, noise_sd=sigma, event=event)
-
-
-def _ball_scatter(
-    X: np.ndarray,
-    ball: Winsor,
-    center: np.ndarray | None,
-    epsilon: float,
-    delta: float,
-    rng: Rng,
-) -> NoisyScatter:
-    noise = scatter_noise(
-        epsilon=epsilon,
-        delta=delta,
-        sign=ball,
-        scheme=OneSample(),
-        n_samples=len(X),
-        n_features=X.shape[1],
-    )
-    require_representable(noise, ball, X.shape[1])
-    return private_scatter(sign_covariance(X, center, ball), noise, rng)
+    return NoisyScatter(matrix=noisy, noise_sd=sigma, event=PRINTED)

@@ -17,6 +17,7 @@ from gdppca.estimators._parameters import settings_of, warn_of_weakness
 from gdppca.estimators._settings import Settings, Stream
 from gdppca.estimators.whole import whole_release
 from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance, silent
+from gdppca.ledgers import enter, require_room
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Event
 from gdppca.randomness import Rng, rng_for
@@ -328,7 +329,7 @@ class DPPCA(PrivatePCA):
             supply = Supply.UNSHUFFLED if assume_shuffled else Supply.ENGINE
             settings = settings_of(self, engine.n_samples, engine.n_features, supply)
             warn_of_weakness(settings, stacklevel=3)
-            self._require_budget(settings)
+            require_room(settings.ledger, settings.debit)
             return self._fit_engine(engine, settings, rng, progress)
 
     @np.errstate(all="ignore")  # no error or warning may depend on a cell
@@ -340,7 +341,7 @@ class DPPCA(PrivatePCA):
         settings.require_noise()  # too much reserved is refused here
         warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
-        self._debit(settings)
+        enter(settings.ledger, settings.debit)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             settings = self._first_steps(X, settings, rng)
             K_hat = _statistic(settings.divided(X), settings, rng, progress)  # not private
@@ -355,13 +356,13 @@ class DPPCA(PrivatePCA):
         """
         if settings.looks_first:
             sample = engine.sample(settings.n_seen)  # not private
-            self._debit(settings)
+            enter(settings.ledger, settings.debit)
             with telling_of_a_spend(settings.epsilon, settings.delta):
                 settings = self._first_steps(sample, settings, rng)
                 sums = engine.total(settings.recipe, progress)  # not private
         else:
             sums = engine.total(settings.recipe, progress)  # not private
-            self._debit(settings)
+            enter(settings.ledger, settings.debit)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             if sums.n_samples != settings.n_samples:  # noise for another number of rows is wrong
                 raise DataError("The number of rows changed while they were read.")
@@ -408,7 +409,8 @@ class DPPCA(PrivatePCA):
         Notes
         -----
         **Privacy.** Rows are shuffled inside a batch only, so the guarantee assumes that the order
-        of the batches does not depend on their values.
+        of the batches does not depend on their values. The first batch fixes every parameter:
+        `finalize` draws by them and debits their ledger, whatever was set since.
         """
         if hasattr(self, "release_"):
             raise StateError("The release is made. Use sklearn.base.clone(...) for new rows.")
@@ -428,13 +430,14 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself, fitted; the exact sums are gone.
         """
+        self._refuse_later_ledger()
         stream = self._taken_stream()
         n = stream.sums.n_samples
         check_rows(n)
         settings = stream.settings.with_(n_samples=n)
         settings.require_noise()
         warn_of_weakness(settings, stacklevel=3)
-        self._debit(settings)
+        enter(settings.ledger, settings.debit)
         with telling_of_a_spend(settings.epsilon, settings.delta):
             K_hat = stream.sums.mean()  # not private
             noisy = private_scatter(K_hat, settings.noise, stream.rng)
@@ -483,22 +486,14 @@ class DPPCA(PrivatePCA):
         if engine.names is not None:
             self.feature_names_in_ = np.asarray(engine.names, dtype=object)
 
-    def _require_budget(self, settings: Settings) -> None:
-        """Refuse what the ledger would refuse, before hours of reading."""
-        if self.ledger is not None:
-            from gdppca.ledgers import open_account  # SQL is loaded only where it is used
-
-            ledger, dataset = open_account(self.ledger)
-            ledger.require(dataset, settings.debit)
-
-    def _debit(self, settings: Settings) -> None:
-        """Enter the whole spend in the ledger, durably, before any noise is drawn."""
-        if self.ledger is None:
-            return
-        from gdppca.ledgers import open_account  # SQL is loaded only where it is used
-
-        ledger, dataset = open_account(self.ledger)
-        ledger.spend(dataset, settings.debit)
+    def _refuse_later_ledger(self) -> None:
+        """A ledger that came after the first batch would not be debited: say so, keep the rows."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and stream.settings.ledger is None and self.ledger is not None:
+            raise StateError(
+                "`ledger` was set after the first batch, which fixes all parameters. Set it to "
+                "None again, or start again with sklearn.base.clone(...)."
+            )
 
     def _start(self, d: int) -> Stream:
         settings = settings_of(self, 2, d, Supply.BATCHES)  # any n will do until all rows are in

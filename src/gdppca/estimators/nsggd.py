@@ -12,12 +12,13 @@ import numpy as np
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.estimators._base import ASSUMED, NO_NOISE, PrivatePCA
-from gdppca.estimators.analyze_gauss import check_choices, printed_scatter
+from gdppca.estimators.analyze_gauss import PRINTED, check_choices, printed_scatter
 from gdppca.estimators.sgpca import paired_differences
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.privacy import ApproximateEvent, Event, Guarantee, NonPrivateEvent, Status
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, private_scatter, scatter_noise
+from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
 from gdppca.signs import Spherical
 
 _STEPS_AT_ONCE = 100_000  # between two looks at the keyboard
@@ -69,6 +70,9 @@ class NSGGD(PrivatePCA):
         The paper's noise, which protects nobody, or noise from an account of the steps.
     descend : bool, default True
         False takes the printed sign of the gradient, which climbs away from the minimum.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
+        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
     random_state : None or int, default None
         None draws from the system's secure source; a seed makes a simulation.
 
@@ -125,6 +129,7 @@ class NSGGD(PrivatePCA):
         learning_rate: Any = None,
         noise: str = "printed",
         descend: bool = True,
+        ledger: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -135,6 +140,7 @@ class NSGGD(PrivatePCA):
         self.learning_rate = learning_rate
         self.noise = noise
         self.descend = descend
+        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -156,11 +162,14 @@ class NSGGD(PrivatePCA):
         check_choices(self, *X.shape, at_least=4)
         plan = self._plan(*X.shape)
         rng = rng_for(self.random_state)
+        noise = self._start_noise(plan)
+        events = self._events(plan, noise)
+        self._debit(events)
         Z = linalg.directions(paired_differences(X, rng))[0]  # line 1
-        start = _start(Z, plan, self.epsilon / 2, self.delta / 2, rng)  # lines 2 and 4
+        start = self._start(Z, noise, rng)  # lines 2 and 4
         V = linalg.Spectrum(start.matrix).leading(self.n_components)
         V = _descended(Z, V, plan, rng)  # lines 5 to 11
-        return self._publish(V, plan, start.event, len(X), rng)
+        return self._publish(V, plan, events, len(X), rng)
 
     def _plan(self, n: int, d: int) -> _Plan:
         """Lines 2 and 3, and the paper's choices of T, B and η."""
@@ -193,7 +202,37 @@ class NSGGD(PrivatePCA):
             raise ParameterError("`learning_rate` must be at most 1e6.")
         return T, B, eta
 
-    def _publish(self, V: np.ndarray, plan: _Plan, start: Event, n: int, rng: Rng) -> Self:
+    def _start_noise(self, plan: _Plan) -> ScatterNoise | None:
+        """Noise of the start, half of the budget; None for the printed one."""
+        if not plan.accounted:
+            return None
+        return scatter_noise(
+            epsilon=self.epsilon / 2,
+            delta=self.delta / 2,
+            sign=Spherical(),
+            scheme=OneSample(),
+            n_samples=plan.n_pairs,
+            n_features=plan.n_features,
+        )
+
+    def _events(self, plan: _Plan, noise: ScatterNoise | None) -> tuple[Event, ...]:
+        """What the start and the steps draw."""
+        steps: Event = NonPrivateEvent(purpose="descent")
+        if plan.accounted and plan.sigma > 0:
+            steps = ApproximateEvent(
+                purpose="descent", epsilon=self.epsilon / 2, delta=self.delta / 2
+            )
+        return (PRINTED if noise is None else noise.event, steps)
+
+    def _start(self, Z: np.ndarray, noise: ScatterNoise | None, rng: Rng) -> NoisyScatter:
+        """Line 4: Analyze Gauss on the unit vectors, printed or with noise that protects."""
+        if noise is None:
+            return printed_scatter(Z, self.epsilon / 2, self.delta / 2, rng)
+        return private_scatter(sign_covariance(Z, np.zeros(Z.shape[1])), noise, rng)
+
+    def _publish(
+        self, V: np.ndarray, plan: _Plan, events: tuple[Event, ...], n: int, rng: Rng
+    ) -> Self:
         self.n_iterations_ = plan.n_steps
         self.batch_size_ = plan.batch_size
         self.learning_rate_ = abs(plan.step)
@@ -209,7 +248,7 @@ class NSGGD(PrivatePCA):
             feature_names=self._names(),
             location=None,
             scale=None,
-            guarantee=self._guarantee(plan, start, rng),
+            guarantee=self._guarantee(plan, events, rng),
             method=type(self).__name__,
         )
         return self._adopt(release)
@@ -219,21 +258,19 @@ class NSGGD(PrivatePCA):
         del self.noise_floor_  # there is no matrix whose spectrum could stand above it
         return self
 
-    def _guarantee(self, plan: _Plan, start: Event, rng: Rng) -> Guarantee:
+    def _guarantee(self, plan: _Plan, events: tuple[Event, ...], rng: Rng) -> Guarantee:
+        assumed = counted(ASSUMED, entered=self.ledger is not None)
         if plan.accounted and plan.sigma > 0:
-            steps: Event = ApproximateEvent(
-                purpose="descent", epsilon=self.epsilon / 2, delta=self.delta / 2
-            )
             return Guarantee(
-                events=(start, steps),
+                events=events,
                 delta=self.delta,
-                assumptions=(*ASSUMED, _ASSUMED_GENERATOR),
+                assumptions=(*assumed, _ASSUMED_GENERATOR),
                 seeded=rng.seeded,
             )
         return Guarantee(
-            events=(start, NonPrivateEvent(purpose="descent")),
+            events=events,
             delta=self.delta,
-            assumptions=ASSUMED,
+            assumptions=assumed,
             seeded=rng.seeded,
             status=Status.NONE,
             reason=NO_NOISE if plan.sigma == 0 else _TOO_LITTLE,
@@ -272,21 +309,6 @@ def steps_multiplier(epsilon: float, delta: float, share: float, n_steps: int) -
         tol=1e-4,
     )
     return float(multiplier) * (1 + _ROUNDING)
-
-
-def _start(Z: np.ndarray, plan: _Plan, epsilon: float, delta: float, rng: Rng) -> NoisyScatter:
-    """Line 4: Analyze Gauss on the unit vectors, printed or with noise that protects."""
-    if not plan.accounted:
-        return printed_scatter(Z, epsilon, delta, rng)
-    noise = scatter_noise(
-        epsilon=epsilon,
-        delta=delta,
-        sign=Spherical(),
-        scheme=OneSample(),
-        n_samples=plan.n_pairs,
-        n_features=plan.n_features,
-    )
-    return private_scatter(sign_covariance(Z, np.zeros(plan.n_features)), noise, rng)
 
 
 def _descended(Z: np.ndarray, V: np.ndarray, plan: _Plan, rng: Rng) -> np.ndarray:

@@ -14,8 +14,9 @@ from gdppca.estimators.analyze_gauss import check_choices
 from gdppca.mechanisms.gaussian import add_gaussian, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release
+from gdppca.releases import NoisyScatter, Release, ScatterNoise
 
 _ONLY_LIKELY = (
     "the sensitivity bound holds with high probability only, and only for rows of a spiked "
@@ -36,6 +37,10 @@ class SGPCA(PrivatePCA):
         Privacy δ.
     eigenvalues : array of shape (d,)
         Eigenvalues of the population covariance, known beforehand: the method is an oracle.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
+        does not fit under its cap is refused before any noise is drawn. The entry is worth what
+        the guarantee is: it holds with high probability only.
     random_state : None or int, default None
         None draws from the system's secure source; a seed makes a simulation.
 
@@ -80,12 +85,14 @@ class SGPCA(PrivatePCA):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         eigenvalues: Any = None,
+        ledger: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
         self.delta = delta
         self.eigenvalues = eigenvalues
+        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -105,12 +112,13 @@ class SGPCA(PrivatePCA):
         """
         X = self._checked(X, reset=True).values
         check_choices(self, *X.shape)
-        Delta = self._sensitivity(*X.shape)
+        n, d = X.shape
+        noise = projection_noise(self._sensitivity(n, d), self.epsilon, self.delta, d)
         rng = rng_for(self.random_state)
+        self._debit((noise.event,))
         Z = paired_differences(X, rng)
         projection = _leading_projection(Z, self.n_components)  # not private
-        noisy = _noisy_projection(projection, Delta, self.epsilon, self.delta, rng)
-        return self._publish(noisy, len(X), rng)
+        return self._publish(_noisy_projection(projection, noise, rng), n, rng)
 
     def _sensitivity(self, n: int, d: int) -> float:
         """Δ of App D.2; holds with high probability only."""
@@ -148,7 +156,7 @@ class SGPCA(PrivatePCA):
         return Guarantee(
             events=(event,),
             delta=self.delta,
-            assumptions=ASSUMED,
+            assumptions=counted(ASSUMED, entered=self.ledger is not None),
             seeded=rng.seeded,
             status=Status.NONE if exact else Status.HIGH_PROBABILITY,
             reason=NO_NOISE if exact else _ONLY_LIKELY,
@@ -180,20 +188,26 @@ def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:
     return linalg.symmetrized(V @ V.T)
 
 
-def _noisy_projection(
-    projection: np.ndarray, Delta: float, epsilon: float, delta: float, rng: Rng
-) -> NoisyScatter:
-    """The projection with independent noise of one size on its upper triangle."""
+def projection_noise(Delta: float, epsilon: float, delta: float, n_features: int) -> ScatterNoise:
+    """Noise of each entry of the upper triangle, and its event, from public numbers alone."""
     if math.isinf(epsilon):
-        event = NonPrivateEvent(purpose="projection")
-        return NoisyScatter(matrix=projection, noise_sd=0.0, event=event)
+        return ScatterNoise(noise_sd=0.0, event=NonPrivateEvent(purpose="projection"))
     sigma = Delta * classical_multiplier(epsilon, delta)
+    multiplier = sigma / (Delta + lattice_slack(sigma, linalg.packed_length(n_features)))
+    event = GaussianEvent(purpose="projection", noise_multiplier=multiplier)
+    return ScatterNoise(noise_sd=sigma, event=event)
+
+
+def _noisy_projection(projection: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisyScatter:
+    """The projection with independent noise of one size on its upper triangle."""
+    if noise.noise_sd == 0:
+        return NoisyScatter(matrix=projection, noise_sd=0.0, event=noise.event)
     upper = np.triu_indices(len(projection))
     noisy = np.zeros_like(projection)
-    noisy[upper] = add_gaussian(projection[upper], sigma, rng)
-    multiplier = sigma / (Delta + lattice_slack(sigma, len(upper[0])))
+    noisy[upper] = add_gaussian(projection[upper], noise.noise_sd, rng)
     return NoisyScatter(
         matrix=noisy + np.triu(noisy, k=1).T,
-        noise_sd=linalg.SQRT2 * sigma,  # off the diagonal it is this over √2, as elsewhere
-        event=GaussianEvent(purpose="projection", noise_multiplier=multiplier),
+        # Off the diagonal the noise is this over √2, as elsewhere.
+        noise_sd=linalg.SQRT2 * noise.noise_sd,
+        event=noise.event,
     )

@@ -23,9 +23,15 @@ from gdppca.kernels import OneSample, sign_covariance
 from gdppca.mechanisms.gaussian import calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Status
 from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter
-from gdppca.releases.location import private_winsorized_mean, published_winsorized_mean
+from gdppca.releases.location import (
+    drawn_winsorized_mean,
+    location_events,
+    published_winsorized_mean,
+    warn_of_few_rows,
+)
 from gdppca.releases.scatter import require_representable
 from gdppca.sensitivity import scatter_sensitivity
 from gdppca.signs import Sign, as_sign
@@ -70,6 +76,9 @@ class SignCovariancePCA(PrivatePCA):
         is not proven here; or a public centre, for nothing.
     noise : "accounted" or "printed", default "accounted"
         Noise for the rest of the budget, or the paper's, which spends more than it says.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
+        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
     random_state : None or int, default None
         None draws from the system's secure source; a seed makes a simulation.
 
@@ -119,6 +128,7 @@ class SignCovariancePCA(PrivatePCA):
         radius: Any = None,
         location: Any = "pmwm",
         noise: str = "accounted",
+        ledger: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -129,6 +139,7 @@ class SignCovariancePCA(PrivatePCA):
         self.radius = radius
         self.location = location
         self.noise = noise
+        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -148,9 +159,11 @@ class SignCovariancePCA(PrivatePCA):
         """
         X = self._checked(X, reset=True).values
         settings = self._settings(*X.shape)
-        self._warn_of_printed_noise(settings)
         rng = rng_for(self.random_state)
-        center, events = self._center(X, settings, rng)  # step 2
+        self._warn_of_weakness(settings, *X.shape)
+        events = (*self._center_events(settings), settings.noise.event)
+        self._debit(events)
+        center = self._center(X, settings, rng)  # step 2
         Sigma_hat = sign_covariance(X, center, settings.sign)  # step 3, not private
         noisy = private_scatter(Sigma_hat, settings.noise, rng)  # step 4
         return self._publish(noisy, center, events, settings, len(X), rng)
@@ -186,16 +199,33 @@ class SignCovariancePCA(PrivatePCA):
             return math.inf
         return 0.5 / gaussian_multiplier(self.epsilon, self.delta) ** 2
 
-    def _center(
-        self, X: np.ndarray, settings: _Settings, rng: Rng
-    ) -> tuple[np.ndarray, tuple[Event, ...]]:
+    def _warn_of_weakness(self, settings: _Settings, n: int, d: int) -> None:
+        """Warn from public numbers, before anything is spent: a warning may be an error."""
         if settings.public_center is not None:
-            return settings.public_center, ()
+            return
+        if self.location == "pmwm":
+            warn_of_few_rows(n, d, settings.location_rho, stacklevel=3)
+        if self.noise == "printed" and math.isfinite(settings.rho):
+            warnings.warn(
+                f"The printed noise spends rho = {1.5 * settings.rho:.4g} where "
+                f"{settings.rho:.4g} was asked for; the guarantee states the true value.",
+                PrivacyWarning,
+                stacklevel=3,
+            )
+
+    def _center_events(self, settings: _Settings) -> tuple[Event, ...]:
+        if settings.public_center is not None:
+            return ()
         if self.location == "pmwm-published":
-            center = published_winsorized_mean(X, settings.location_rho, rng)
-            return center, (NonPrivateEvent(purpose="location"),)
-        private = private_winsorized_mean(X, settings.location_rho, rng)
-        return private.center, private.events
+            return (NonPrivateEvent(purpose="location"),)
+        return location_events(settings.location_rho)
+
+    def _center(self, X: np.ndarray, settings: _Settings, rng: Rng) -> np.ndarray:
+        if settings.public_center is not None:
+            return settings.public_center
+        if self.location == "pmwm-published":
+            return published_winsorized_mean(X, settings.location_rho, rng)
+        return drawn_winsorized_mean(X, settings.location_rho, rng).center
 
     def _publish(
         self,
@@ -219,7 +249,7 @@ class SignCovariancePCA(PrivatePCA):
             feature_names=self._names(),
             location=center,
             scale=None,
-            guarantee=self._guarantee((*events, noisy.event), settings, rng),
+            guarantee=self._guarantee(events, settings, rng),
             method=type(self).__name__,
         )
         return self._adopt(release, spectrum.values)
@@ -228,7 +258,10 @@ class SignCovariancePCA(PrivatePCA):
         exact = isinstance(events[-1], NonPrivateEvent)
         public = settings.public_center is not None
         published = not public and self.location == "pmwm-published"
-        assumed = (*ASSUMED, *assumed_of_sign(settings.sign))
+        assumed = (
+            *counted(ASSUMED, entered=self.ledger is not None),
+            *assumed_of_sign(settings.sign),
+        )
         return Guarantee(
             events=events,
             delta=self.delta,
@@ -237,17 +270,6 @@ class SignCovariancePCA(PrivatePCA):
             status=Status.NONE if exact or published else Status.PROVEN,
             reason=NO_NOISE if exact else _UNPROVEN if published else "",
         )
-
-    def _warn_of_printed_noise(self, settings: _Settings) -> None:
-        """Before anything is drawn: a warning may be an error."""
-        exact = isinstance(settings.noise.event, NonPrivateEvent)
-        if self.noise == "printed" and not exact and settings.public_center is None:
-            warnings.warn(
-                f"The printed noise spends rho = {1.5 * settings.rho:.4g} where "
-                f"{settings.rho:.4g} was asked for; the guarantee states the true value.",
-                PrivacyWarning,
-                stacklevel=3,
-            )
 
 
 def matrix_noise(

@@ -10,8 +10,11 @@ from gdppca.design import Parameters, reserved_events, shared_out
 from gdppca.engines.frames import as_matrix
 from gdppca.estimators._base import telling_of_a_spend
 from gdppca.kernels import Progress
-from gdppca.releases import Release, private_variances, score_map
-from gdppca.releases.spectrum import warn_of_few_pairs
+from gdppca.privacy import Event
+from gdppca.privacy.counting import ENTERED
+from gdppca.releases import Release
+from gdppca.releases.mapping import paid_map as score_map
+from gdppca.releases.spectrum import paid_variances, warn_of_few_pairs
 
 if TYPE_CHECKING:
     from gdppca.estimators.gdppca import DPPCA
@@ -38,20 +41,29 @@ def whole_release(
     reserved = reserved_events(asked, len(matrix), parts, **map_wish)
     if "variances" in parts:
         warn_of_few_pairs(len(matrix), pca.n_components, *parts["variances"])
-    pca._fit(X, progress, reserved)
+    pca._fit(X, progress, reserved)  # enters what is reserved with its own spend
     release = pca.release_
+    entered = ENTERED in release.guarantee.assumptions
+
+    def paid(_: tuple[Event, ...]) -> bool:
+        return entered
+
     with telling_of_a_spend(pca.epsilon, pca.delta), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warned before the spend
         if "variances" in parts:
             seed = None if pca.random_state is None else pca.random_state + 1
-            found = private_variances(matrix, release, *parts["variances"], random_state=seed)
+            epsilon, delta = parts["variances"]
+            found = paid_variances(
+                matrix, release, paid, epsilon=epsilon, delta=delta, random_state=seed
+            )
             release = release.with_variances(found)
         if "map" in parts:
             seed = None if pca.random_state is None else pca.random_state + 2
             epsilon, delta = parts["map"]
             shown = score_map(
                 X,
-                pca,
+                pca.release_,
+                paid,
                 epsilon=epsilon,
                 delta=delta,
                 use_location=asked.has_public_center,

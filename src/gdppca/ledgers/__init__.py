@@ -1,7 +1,20 @@
 """A budget that cannot be overspent: SQLite for one, PostgreSQL for a team."""
 
-from gdppca.ledgers.address import split_address
+from gdppca.ledgers.address import HiddenPassword, split_address
 from gdppca.ledgers.chain import Entry, Head
-from gdppca.ledgers.ledger import Account, Ledger, open_account
+from gdppca.ledgers.debit import check_ledger, enter, open_account, require_room
+from gdppca.ledgers.entries import Account
+from gdppca.ledgers.ledger import Ledger
 
-__all__ = ["Account", "Entry", "Head", "Ledger", "open_account", "split_address"]
+__all__ = [
+    "Account",
+    "Entry",
+    "Head",
+    "HiddenPassword",
+    "Ledger",
+    "check_ledger",
+    "enter",
+    "open_account",
+    "require_room",
+    "split_address",
+]

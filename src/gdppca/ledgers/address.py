@@ -38,6 +38,30 @@ def split_address(address: str) -> tuple[str, str | None]:
     return _checked(ledger), name(dataset=dataset)
 
 
+def without_password(address: str) -> str:
+    """The address as it may be shown; where a password may stand, rather too little."""
+    scheme, slashes, rest = address.partition("://")
+    if scheme == "sqlite" or not slashes:
+        return address
+    user, at, place = rest.rpartition("@")
+    name, colon, _ = user.partition(":")
+    place, question, options = place.partition("?")
+    _, mark, dataset = options.rpartition("#")
+    return (
+        f"{scheme}://{name}{colon and ':***'}{at}{place}{question and '?***'}"
+        f"{mark}{dataset if mark else ''}"
+    )
+
+
+class HiddenPassword(str):
+    """An address that is shown without its password, and else is itself."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(without_password(str(self)))
+
+
 def _checked(ledger: str) -> str:
     if not ledger.startswith(_SCHEMES):
         raise ParameterError(

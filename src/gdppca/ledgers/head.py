@@ -1,7 +1,9 @@
 """The last entry's hash, kept beside the ledger: what shows that entries were rolled back.
 
-The file is written after an entry was committed. A crash in between leaves it one entry behind,
-never ahead; so a file that is ahead of its ledger means that the ledger lost entries.
+The file is made before the first entry is committed, and written after every one. A crash in
+between leaves it behind, never ahead, and the entry that it names is in the ledger for ever. So an
+entry that is gone or another one means that the ledger was rolled back or replaced, and a file that
+is missing was taken away.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class HeadFile:
     def read(self) -> Head | None:
         """What was noted last; None where the file is missing or, after a kill, empty."""
         try:
-            content = self.path.read_bytes()
+            content = _content(self.path)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -40,13 +42,34 @@ class HeadFile:
             raise LedgerError(f"'{self.path}' does not hold the last entry's hash: it was edited.")
         return Head(int(found[1]), found[2].decode())
 
+    def make(self) -> None:
+        """Make the file, empty, so that it outlasts a power cut; a failure is an error."""
+        try:
+            with _locked(self.path) as file:
+                os.fsync(file)
+            _flush_folder(self.path.parent)
+        except OSError as error:
+            raise LedgerError(
+                f"'{self.path}' cannot be made: {error.strerror}. Nothing was entered."
+            ) from None
+
+    def accept(self, head: Head) -> None:
+        """Note an entry whatever was noted before; a failure is an error."""
+        try:
+            with _locked(self.path) as file:
+                os.ftruncate(file, 0)
+                os.pwrite(file, _line(head), 0)
+                os.fsync(file)
+        except OSError as error:
+            raise LedgerError(f"'{self.path}' cannot be written: {error.strerror}.") from None
+
     def note(self, head: Head) -> None:
         """Remember a later entry; a failure is a warning, since the entry itself is safe."""
         try:
             with _locked(self.path) as file:
                 noted = _LINE.fullmatch(os.pread(file, 100, 0))
                 if noted is None or int(noted[1]) < head.number:
-                    os.pwrite(file, f"{head.number:012d} {head.hash}\n".encode(), 0)
+                    os.pwrite(file, _line(head), 0)
                 if noted is None:
                     os.fsync(file)
         except OSError as error:
@@ -55,6 +78,23 @@ class HeadFile:
                 PrivacyWarning,
                 stacklevel=3,
             )
+
+
+def _line(head: Head) -> bytes:
+    return f"{head.number:012d} {head.hash}\n".encode()
+
+
+def _content(path: Path) -> bytes:
+    """The line as one process wrote it: half of one and half of the next would be an alarm."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(ImportError, OSError):  # no locks there: writes are small
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_SH)
+        return os.pread(file, 1000, 0)
+    finally:
+        os.close(file)
 
 
 @contextlib.contextmanager
@@ -68,3 +108,13 @@ def _locked(path: Path) -> Iterator[int]:
         yield file
     finally:
         os.close(file)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -6,47 +6,40 @@ import hashlib
 import hmac
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import (
-    BudgetExceeded,
-    LedgerError,
-    MissingExtraError,
-    ParameterError,
-    PrivacyWarning,
-)
+from gdppca._errors import LedgerError, MissingExtraError, ParameterError, PrivacyWarning
 from gdppca.ledgers import address as addresses
-from gdppca.ledgers.chain import START, Entry, Head, canonical, is_sealed, sealed
+from gdppca.ledgers.chain import START, Entry, Head, canonical, sealed
+from gdppca.ledgers.entries import (
+    Account,
+    exceeded,
+    listed,
+    not_before,
+    receipt,
+    refuse_without_head,
+    repeated,
+    require_digest,
+    require_same,
+    require_sealed,
+    standing_of,
+    state,
+    warn_of_other_name,
+)
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.spending import Spending
-from gdppca.ledgers.verification import findings
-from gdppca.privacy import Guarantee, Neighbors
+from gdppca.ledgers.verification import verified
+from gdppca.privacy import Guarantee
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
 from gdppca.randomness import secure_rng
 
 if TYPE_CHECKING:
     from gdppca.ledgers.sql import Book, Store
-
-_JITTER = timedelta(seconds=2)  # clocks are set back this much every day; more is refused
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """Where a data set stands."""
-
-    dataset: str
-    cap: Budget
-    spent: Budget  # everything together, exactly, at the cap's δ
-    bound: Budget  # the same by one Gaussian: holds even if steps were chosen by earlier results
-    remaining: Budget
-    spends: int
 
 
 class Ledger:
@@ -58,8 +51,9 @@ class Ledger:
         ``sqlite:///budget.db`` (a relative path; four slashes for an absolute one) or
         ``postgresql://user@host/database``.
     head : path, optional
-        File that keeps the last entry's hash, so that a roll-back is noticed. Beside an SQLite
-        file this is ``budget.db.head`` unless another is named; PostgreSQL has none by default.
+        File that keeps the last entry's hash, so that a roll-back is noticed; without it nothing
+        is spent. Beside an SQLite file this is ``budget.db.head`` unless another is named;
+        PostgreSQL has none by default.
     timeout : float
         Seconds to wait for other writers.
 
@@ -116,11 +110,12 @@ class Ledger:
         with self._store.writing(create=True) as book:
             if not book.about:
                 self._open(book)
-            if self._checked_last(book, dataset) is not None:
+            self._require_head(book)
+            if self._checked_last(book, dataset, self._noted()) is not None:
                 raise LedgerError(
                     f"The data set '{dataset}' exists already. Raise its cap with grant."
                 )
-            entry = self._append(book, dataset, "create", _state(cap, Spending()))
+            entry = self._append(book, dataset, "create", state(cap, Spending()))
         return self._receipt(entry)
 
     def grant(self, dataset: str, epsilon: float, delta: float | None = None) -> Receipt:
@@ -141,14 +136,15 @@ class Ledger:
             The entry that was made.
         """
         with self._store.writing() as book:
-            old, spent = self._standing(book, dataset)
+            self._require_head(book)
+            old, spent = self._standing(book, dataset, self._noted())
             cap = Budget(*addresses.cap(epsilon, old.delta if delta is None else delta))
             if not spent.fits(cap):
-                gone = Budget(spent.epsilon(cap.delta), cap.delta)
+                gone = Budget(spent.held(cap.delta), cap.delta)
                 raise LedgerError(
                     f"A cap of {cap} is lower than what was spent from '{dataset}': {gone}."
                 )
-            entry = self._append(book, dataset, "grant", _state(cap, spent))
+            entry = self._append(book, dataset, "grant", state(cap, spent))
         return self._receipt(entry)
 
     def spend(
@@ -182,22 +178,23 @@ class Ledger:
         BudgetExceeded
             If the events do not fit. Nothing is entered.
         """
-        drawn = _listed(events)
+        drawn = listed(events)
         if request_id is not None:
             addresses.name(request_id=request_id)
         if fingerprint is not None:
-            _require_digest(fingerprint)
+            require_digest(fingerprint)
         with self._store.writing() as book:
-            cap, spent = self._standing(book, dataset)
+            self._require_head(book)
+            cap, spent = self._standing(book, dataset, self._noted())
             earlier = None if request_id is None else book.request(dataset, request_id)
             if earlier is not None:
-                return _repeated(earlier, drawn)
+                return repeated(earlier, drawn)
             after = spent.plus(drawn)
             if not after.fits(cap):
-                raise _exceeded(dataset, cap, spent, drawn)
+                raise exceeded(dataset, cap, spent, drawn)
             if fingerprint is not None:
-                _warn_of_other_name(book, fingerprint, dataset)
-            content = _state(cap, after) | {"events": [event_to_dict(event) for event in drawn]}
+                warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
+            content = state(cap, after) | {"events": [event_to_dict(event) for event in drawn]}
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
 
@@ -211,11 +208,13 @@ class Ledger:
         events : events or Guarantee
             What is to be drawn later.
         """
-        drawn = _listed(events)
+        drawn = listed(events)
+        noted = self._noted()
         with self._store.reading() as book:
-            cap, spent = self._standing(book, dataset)
+            self._require_head(book)
+            cap, spent = self._standing(book, dataset, noted)
         if not spent.plus(drawn).fits(cap):
-            raise _exceeded(dataset, cap, spent, drawn)
+            raise exceeded(dataset, cap, spent, drawn)
 
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits, at the cap's δ.
@@ -231,8 +230,9 @@ class Ledger:
             A number that knows its δ. It is not the cap minus what was spent: noise composes
             better than by adding.
         """
+        noted = self._noted()
         with self._store.reading() as book:
-            cap, spent = self._standing(book, dataset)
+            cap, spent = self._standing(book, dataset, noted)
         return spent.left(cap)
 
     def account(self, dataset: str) -> Account:
@@ -248,14 +248,15 @@ class Ledger:
         Account
             Cap, spent and remaining budget, and the number of spends.
         """
+        noted = self._noted()
         with self._store.reading() as book:
-            cap, spent = self._standing(book, dataset)
+            cap, spent = self._standing(book, dataset, noted)
             spends = sum(entry.kind == "spend" for entry in book.entries(dataset))
         return Account(
             dataset=dataset,
             cap=cap,
             spent=Budget(spent.epsilon(cap.delta), cap.delta),
-            bound=Budget(spent.bound(cap.delta), cap.delta),
+            bound=Budget(spent.held(cap.delta), cap.delta),
             remaining=spent.left(cap),
             spends=spends,
         )
@@ -305,12 +306,9 @@ class Ledger:
         LedgerError
             If an entry was edited, removed, inserted or rolled back; `findings` lists all.
         """
+        noted = self._noted()
         with self._store.reading() as book:
-            noted = self._head.read() if self._head else None  # before the entries: never ahead
-            entries = list(book.entries())
-            found = findings(entries, book.about, noted, expected_head)
-        if found:
-            raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=tuple(found))
+            last = verified(list(book.entries()), book.about, noted, expected_head)
         if self._head and noted is None:
             warnings.warn(
                 f"'{self._head.path}' is missing: whether entries were rolled back cannot be told "
@@ -318,7 +316,30 @@ class Ledger:
                 PrivacyWarning,
                 stacklevel=2,
             )
-        return Head(entries[-1].number, entries[-1].hash)
+        return last
+
+    def accept_head(self, expected_head: str | None = None) -> Head:
+        """Take the ledger as it is for the true one, and note its last entry anew.
+
+        For an owner who knows why the file with the last hash is gone or tells of another ledger,
+        and has checked that no entry is missing: from here on none of that can be seen any more.
+
+        Parameters
+        ----------
+        expected_head : str, optional
+            Hash of an entry that the owner noted down: it must be there.
+
+        Returns
+        -------
+        Head
+            Number and hash of the last entry, after the checks of `verify`.
+        """
+        if self._head is None:
+            raise LedgerError("This ledger keeps no file with its last hash: name one as `head`.")
+        with self._store.writing() as book:  # nobody adds an entry meanwhile
+            last = verified(list(book.entries()), book.about, None, expected_head)
+            self._head.accept(last)
+        return last
 
     def fingerprint(self, data: Any, key: bytes | None = None) -> str:
         """Keyed hash of a table, to notice when it comes back under another name.
@@ -354,30 +375,41 @@ class Ledger:
         name = hashlib.sha256(b"name" + secret).hexdigest()[:32]
         about = {"program": "gdppca", "format": FORMAT, "ledger": name}
         book.describe(about | {"key": secret.hex()})
+        if self._head is not None:
+            self._head.make()  # before the first entry stands: later, a missing file was removed
         self._append(book, "", "open", about)
 
-    def _standing(self, book: Book, dataset: str) -> tuple[Budget, Spending]:
+    def _noted(self) -> Head | None:
+        """The last entry that was seen; to be read before a view of the ledger, or as its writer.
+
+        Whoever commits notes after: what is read later than the view may be ahead of it.
+        """
+        return self._head.read() if self._head else None
+
+    def _require_head(self, book: Book) -> None:
+        """Refuse to spend without the file: whoever takes entries away would take it too."""
+        if self._head is not None and not self._head.path.exists():
+            refuse_without_head(self._head.path, book.tail())
+
+    def _standing(self, book: Book, dataset: str, noted: Head | None) -> tuple[Budget, Spending]:
         """Cap and totals of a data set."""
         addresses.name(dataset=dataset)
-        last = self._checked_last(book, dataset)
+        last = self._checked_last(book, dataset, noted)
         if last is None:
             raise LedgerError(
                 f"The ledger at {self._store.shown} has no data set '{dataset}'. "
                 "Its owner makes it with `gdppca ledger init`."
             )
-        return _standing_of(last)
+        return standing_of(last, book.first_spend(dataset))
 
-    def _checked_last(self, book: Book, dataset: str) -> Entry | None:
-        """Last entry of a data set, in a ledger that did not lose its own last entry."""
+    def _checked_last(self, book: Book, dataset: str, noted: Head | None) -> Entry | None:
+        """Last entry of a data set, in a ledger that still holds the entry that was noted."""
         last, tail = book.last(dataset), book.tail()
         for entry in (last, tail):
-            if entry is not None and not is_sealed(entry):
-                raise LedgerError(f"Entry {entry.number} of the ledger was edited. Run verify.")
-        noted = self._head.read() if self._head else None
-        if noted is not None and (tail is None or tail.number < noted.number):
-            raise LedgerError(
-                f"The ledger was rolled back: entry {noted.number} is gone. Run verify."
-            )
+            if entry is not None:
+                require_sealed(entry)
+        if noted is not None:
+            require_same(noted, book.numbered(noted.number))
         return last
 
     def _append(
@@ -392,7 +424,7 @@ class Ledger:
         tail = book.tail()
         entry = sealed(
             number=tail.number + 1 if tail else 1,
-            at=_not_before(tail.at, book.now()) if tail else book.now(),
+            at=not_before(tail.at, book.now()) if tail else book.now(),
             dataset=dataset,
             kind=kind,
             content=canonical(content),
@@ -406,35 +438,7 @@ class Ledger:
     def _receipt(self, entry: Entry) -> Receipt:
         if self._head is not None:
             self._head.note(Head(entry.number, entry.hash))
-        return _receipt(entry)
-
-
-def open_account(address: str) -> tuple[Ledger, str]:
-    """Ledger and data set of an address; without a name, the ledger's only data set.
-
-    Parameters
-    ----------
-    address : str
-        Such as ``sqlite:///budget.db#patients``.
-
-    Returns
-    -------
-    ledger : Ledger
-        The ledger.
-    dataset : str
-        Name of the data set.
-    """
-    where, dataset = addresses.split_address(address)
-    ledger = Ledger(where)
-    if dataset is None:
-        names = ledger.datasets()
-        if len(names) != 1:
-            raise LedgerError(
-                f"The ledger holds {len(names)} data sets: name one at the end of its address, "
-                "as in sqlite:///budget.db#patients."
-            )
-        [dataset] = names
-    return ledger, dataset
+        return receipt(entry)
 
 
 def _store(address: str, timeout: float) -> Store:
@@ -443,89 +447,3 @@ def _store(address: str, timeout: float) -> Store:
     except ModuleNotFoundError:
         raise MissingExtraError("Ledgers need SQLAlchemy: pip install 'gdppca[ledger]'.") from None
     return Store(address, timeout)
-
-
-def _listed(events: Iterable[Event] | Guarantee | Event) -> tuple[Event, ...]:
-    if isinstance(events, Guarantee):
-        if events.neighbors is not Neighbors.REPLACE_ONE:
-            raise ParameterError("A ledger counts replace-one guarantees only.")
-        events = events.events
-    elif isinstance(events, Event):
-        events = (events,)
-    listed = tuple(events)
-    if not listed or not all(isinstance(event, Event) for event in listed):
-        raise ParameterError("`events` must be one or more events from gdppca.privacy.")
-    return listed
-
-
-def _require_digest(fingerprint: object) -> None:
-    if not isinstance(fingerprint, str) or len(fingerprint) != 64:
-        raise ParameterError("`fingerprint` must come from Ledger.fingerprint.")
-
-
-def _state(cap: Budget, spent: Spending) -> dict[str, Any]:
-    return {
-        "cap": {"epsilon": cap.epsilon, "delta": cap.delta},
-        "neighbors": str(Neighbors.REPLACE_ONE),
-        "totals": spent.to_dict(),
-    }
-
-
-def _standing_of(entry: Entry) -> tuple[Budget, Spending]:
-    detail = entry.detail
-    return Budget(**detail["cap"]), Spending.from_dict(detail["totals"])
-
-
-def _not_before(earlier: str, now: str) -> str:
-    """Time of a new entry; a clock that runs backwards is refused, but for jitter."""
-    if now >= earlier:
-        return now
-    if datetime.fromisoformat(earlier) - datetime.fromisoformat(now) > _JITTER:
-        raise LedgerError(
-            f"The clock runs backwards: it is {now}, and the last entry was made at {earlier}. "
-            "Set the clock."
-        )
-    return earlier
-
-
-def _repeated(earlier: Entry, events: tuple[Event, ...]) -> Receipt:
-    if earlier.events != events:
-        raise LedgerError(
-            f"The request '{earlier.request_id}' was entered before with other events. "
-            "Give every request its own `request_id`."
-        )
-    return _receipt(earlier, repeated=True)
-
-
-def _receipt(entry: Entry, *, repeated: bool = False) -> Receipt:
-    return Receipt(
-        dataset=entry.dataset,
-        number=entry.number,
-        hash=entry.hash,
-        at=entry.at,
-        repeated=repeated,
-    )
-
-
-def _exceeded(
-    dataset: str, cap: Budget, spent: Spending, events: tuple[Event, ...]
-) -> BudgetExceeded:
-    requested = Budget(Spending().plus(events).epsilon(cap.delta), cap.delta)
-    remaining = spent.left(cap)
-    return BudgetExceeded(
-        f"The budget of '{dataset}' does not allow it: requested {requested}, remaining "
-        f"{remaining} of a cap of {cap}. Nothing was spent and nothing drawn.",
-        requested,
-        remaining,
-    )
-
-
-def _warn_of_other_name(book: Book, fingerprint: str, dataset: str) -> None:
-    other = book.other_name(fingerprint, dataset)
-    if other is not None:
-        warnings.warn(
-            f"The data of '{dataset}' was seen before as '{other}': what is drawn from both "
-            "adds up, and no cap counts it together.",
-            PrivacyWarning,
-            stacklevel=3,
-        )

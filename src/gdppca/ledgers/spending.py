@@ -5,6 +5,10 @@ ones add up. The privacy loss of :math:`c` steps that are ε₀-private is domin
 randomised response, :math:`(2J - c)\,\varepsilon_0` with J binomial (Kairouz, Oh, Viswanath 2015),
 so the totals have an exact δ for every ε, computed from a few numbers. Only where too many
 different ε₀ meet is the loss rounded, upwards, to a grid.
+
+That number is true of steps that were fixed beforehand. Spends are not: each may be chosen by what
+the ones before it showed. So a cap is held against a bound that is true in any case; see
+docs/proofs/filter.md.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +33,8 @@ from gdppca.privacy.accounting import (
 )
 from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.ledger import Budget
+
+Steps = tuple[tuple[float, int], ...]  # ε of pure steps and how many there are of each
 
 SLACK = 1e-9  # relative; calibrated noise meets its ε within this
 _PATTERNS = 16_384  # atoms of a privacy loss that are kept apart
@@ -52,6 +58,8 @@ class Spending:
         Sums of ε and δ of approximate steps.
     unprotected : int
         Number of steps without any noise.
+    first : Spending or None
+        The first spend, which was fixed before anything was seen; None where it is not known.
 
     Examples
     --------
@@ -64,12 +72,19 @@ class Spending:
     """
 
     gaussian: float = 0.0
-    pure: tuple[tuple[float, int], ...] = ()
+    pure: Steps = ()
     approximate: tuple[float, float] = (0.0, 0.0)
     unprotected: int = 0
+    first: Spending | None = field(default=None, compare=False, repr=False)
 
     def plus(self, events: Iterable[Event]) -> Spending:
-        """Totals after more events."""
+        """Totals after one more spend."""
+        after = self._total(events)
+        if self == Spending() != after:
+            return replace(after, first=after)
+        return after
+
+    def _total(self, events: Iterable[Event]) -> Spending:
         gaussian, pure, unprotected = self.gaussian, Counter(dict(self.pure)), self.unprotected
         epsilon, delta = self.approximate
         for event in events:
@@ -82,47 +97,94 @@ class Spending:
                     epsilon, delta = epsilon + event.epsilon, delta + event.delta
                 case NonPrivateEvent():
                     unprotected += 1
-        return Spending(gaussian, tuple(sorted(pure.items())), (epsilon, delta), unprotected)
+        steps = tuple(sorted(pure.items()))
+        return Spending(gaussian, steps, (epsilon, delta), unprotected, self.first)
 
     def epsilon(self, delta: float) -> float:
-        """ε at δ of everything together."""
+        """ε at δ of everything together, exactly, had all steps been fixed beforehand."""
         added, left = self.approximate[0], delta - self.approximate[1]
         if self.unprotected or left < 0:
             return math.inf
         return added + _epsilon(self.gaussian, self.pure, left)
 
     def bound(self, delta: float) -> float:
-        """Upper bound on ε by one Gaussian; holds even if steps were chosen by earlier results."""
+        """Upper bound on ε by one Gaussian; approximate steps are added."""
         added, left = self.approximate[0], delta - self.approximate[1]
         if self.unprotected or left <= 0:
             return math.inf
-        return added + _gaussian(self._squared(), left)
+        return added + _gaussian(self._squared(self.pure), left)
 
-    def _squared(self) -> float:
-        """1/m² of a Gaussian that is no more private than everything together."""
-        return self.gaussian + sum(count * _mu(step) ** 2 for step, count in self.pure)
+    def held(self, delta: float) -> float:
+        """ε at δ that is held against a cap: true whatever chose the spends after the first."""
+        return min(self._added(delta), self._filtered(delta))
 
     def fits(self, cap: Budget) -> bool:
-        """Whether everything together stays under a cap; the cheap bound is asked first."""
-        most = cap.epsilon * (1 + SLACK) - self.approximate[0]
-        left = cap.delta - self.approximate[1]
-        if self.unprotected or most < 0 or left < 0:
-            return False
-        if left > 0 and _delta(self._squared(), (), most) <= left:
+        """Whether what is held against a cap stays under it; what is cheap is asked first."""
+        most = cap.epsilon * (1 + SLACK)
+        if self._added(cap.delta) <= most:
             return True
-        if self.pure or left == 0:
-            return _epsilon(self.gaussian, self.pure, left) <= most
-        return False
+        left = cap.delta - self.approximate[1]
+        if not self._is_filtered or left <= 0:
+            return self._filtered(cap.delta) <= most
+        rest = most - self.approximate[0]
+        if rest >= 0 and _delta(self._squared(self.pure), (), rest) <= left:
+            return True
+        return bool(self.pure) and self._filtered(cap.delta) <= most
+
+    def fitted(self, cap: Budget) -> bool:
+        """Whether the exact number stays under a cap: the rule of earlier versions."""
+        return self.epsilon(cap.delta) <= cap.epsilon * (1 + SLACK)
 
     def left(self, cap: Budget) -> Budget:
         """Largest ε of one more Gaussian release that fits, quoted at the cap's δ."""
         if self == Spending():
             return cap
         epsilon, delta = cap.epsilon - self.approximate[0], cap.delta - self.approximate[1]
-        if self.unprotected or epsilon < _SMALLEST or delta <= 0:
+        if self.adds_up or not self._is_filtered or epsilon < _SMALLEST or delta <= 0:
             return Budget(0.0, cap.delta)
-        room = _room(self.gaussian, self.pure, epsilon, delta)
+        room = _room(self._squared(self._later), self._fixed.pure, epsilon, delta)
         return Budget(min(_gaussian(room, cap.delta), cap.epsilon), cap.delta)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the first spend makes this a ledger of (ε, δ) steps without Gaussian ones."""
+        return self._fixed.approximate[1] > 0 and not self._fixed.gaussian
+
+    @property
+    def _fixed(self) -> Spending:
+        return self.first or Spending()
+
+    def _added(self, delta: float) -> float:
+        """ε by plain addition: of pure steps alone, or where the first spend asked for it."""
+        alone = self.approximate == (0.0, 0.0) or self.adds_up
+        if self.unprotected or self.gaussian or not alone or self.approximate[1] > delta:
+            return math.inf
+        return self.approximate[0] + sum(step * count for step, count in self.pure)
+
+    @property
+    def _is_filtered(self) -> bool:
+        """Whether all that came after the first spend has a Gaussian to count as."""
+        if self.unprotected or self.approximate != self._fixed.approximate:
+            return False
+        return not self.adds_up or self == self.first
+
+    def _filtered(self, delta: float) -> float:
+        """ε of the first spend, exactly, beside one Gaussian for all later ones."""
+        left = delta - self.approximate[1]
+        if not self._is_filtered or left < 0:
+            return math.inf
+        exact = _epsilon(self._squared(self._later), self._fixed.pure, left)
+        return min(self.approximate[0] + exact, self.bound(delta))  # losses may have been rounded
+
+    @property
+    def _later(self) -> Steps:
+        """Pure steps after the first spend."""
+        later = Counter(dict(self.pure)) - Counter(dict(self._fixed.pure))
+        return tuple(sorted(later.items()))
+
+    def _squared(self, pure: Steps) -> float:
+        """1/m² of one Gaussian that is no more private than all Gaussian and these pure steps."""
+        return self.gaussian + sum(count * _mu(step) ** 2 for step, count in pure)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, as it stands in an entry."""
@@ -148,10 +210,10 @@ def _mu(step: float) -> float:
 
 def _gaussian(squared: float, delta: float) -> float:
     """ε at δ of a Gaussian with multiplier² = 1/squared."""
-    return max(gaussian_epsilon(squared**-0.5, delta), 0.0) if squared > 0 else 0.0
-
-
-Steps = tuple[tuple[float, int], ...]
+    if squared <= 0:
+        return 0.0
+    with np.errstate(divide="ignore"):  # the solver tries log(0) where hardly anything is left
+        return max(gaussian_epsilon(squared**-0.5, delta), 0.0)
 
 
 def _epsilon(gaussian: float, pure: Steps, delta: float) -> float:

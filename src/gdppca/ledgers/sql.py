@@ -8,7 +8,7 @@ that forked processes share none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,12 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from gdppca._errors import LedgerError, MissingExtraError
+from gdppca.ledgers.address import without_password
 from gdppca.ledgers.chain import NAMES, Entry
 
 FORMAT = "1"
@@ -93,13 +94,10 @@ class Store:
     """A database that holds a ledger, or may."""
 
     def __init__(self, address: str, timeout: float) -> None:
-        try:
-            url = make_url(address)
-        except SQLAlchemyError:
-            raise LedgerError("The ledger's address cannot be read.") from None
+        url = _read(address)
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        self.shown = url.set(query={}).render_as_string(hide_password=True)
+        self.shown = without_password(address)
         self.path = Path(url.database or "") if url.drivername == "sqlite" else None
         self._timeout = timeout
         waiting = {"timeout": timeout} if self.path else {"connect_timeout": max(int(timeout), 1)}
@@ -209,6 +207,13 @@ class Store:
             ) from None
 
 
+def _read(address: str) -> URL:
+    """The address in parts; an error quotes none of it, since one may be a password."""
+    with suppress(SQLAlchemyError, ValueError):  # ValueError: a port that is no number
+        return make_url(address)
+    raise LedgerError("The ledger's address cannot be read.")
+
+
 def _said(error: SQLAlchemyError) -> str:
     """First line of what the database said."""
     lines = str(getattr(error, "orig", error)).strip().splitlines() or ["no reason given"]
@@ -254,6 +259,15 @@ class Book:
     def last(self, dataset: str) -> Entry | None:
         """Last entry of one data set."""
         return self._first(_LAST.where(_entries.c.dataset == dataset))
+
+    def numbered(self, number: int) -> Entry | None:
+        """The entry of this number."""
+        return self._first(select(_entries).where(_entries.c.number == number))
+
+    def first_spend(self, dataset: str) -> Entry | None:
+        """The first entry that spent from a data set."""
+        own = (_entries.c.dataset == dataset) & (_entries.c.kind == "spend")
+        return self._first(select(_entries).where(own).order_by(_entries.c.number).limit(1))
 
     def request(self, dataset: str, request_id: str) -> Entry | None:
         """Entry of an earlier request with this id."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gdppca._errors import GdppcaError
+from gdppca._errors import GdppcaError, LedgerError
 from gdppca.ledgers.chain import Entry, Head, broken_links
+from gdppca.ledgers.entries import RULE, stated_by
 from gdppca.ledgers.spending import Spending
 from gdppca.privacy.ledger import Budget
 
 _ABOUT = ("program", "format", "ledger")
+
+
+def verified(
+    entries: list[Entry], about: dict[str, str], noted: Head | None, expected: str | None
+) -> Head:
+    """The last entry of a ledger in which nothing is wrong, or what is."""
+    found = findings(entries, about, noted, expected)
+    if found:
+        raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=tuple(found))
+    return Head(entries[-1].number, entries[-1].hash)
 
 
 def findings(
@@ -43,12 +54,14 @@ def _lost(entries: list[Entry], noted: Head | None, expected: str | None) -> Ite
 def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
     """Totals that do not follow from the events, and caps that were broken.
 
-    Totals only grow, so that a cap needs checking where it changes and at the end.
+    Every entry is held to what was enforced when it was made. Spends of today must fit one by one.
+    Those of earlier versions had to stay under the cap by the exact number, which only grows and
+    is the smaller one: it is checked for all where a cap changes and at the end.
     """
     standing: dict[str, tuple[Budget, Spending]] = {}
     for entry in entries[1:]:
         try:
-            stated = _stated(entry)
+            stated = stated_by(entry)
             cap, before = standing.get(entry.dataset, (stated[0], Spending()))
             after = before.plus(entry.events)
         except (GdppcaError, KeyError, TypeError, ValueError):
@@ -60,15 +73,22 @@ def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
             yield f"Entry {entry.number} is out of place."
         if stated[1] != after or (entry.kind == "spend") != bool(entry.events):
             yield f"The totals of entry {entry.number} do not follow from its events."
+        if entry.kind == "spend" and entry.detail.get("rule", 1) >= RULE and not after.fits(cap):
+            yield f"Entry {entry.number} broke the cap of '{entry.dataset}'."
         if stated[0] != cap or stated[0].delta != cap.delta:
             if entry.kind != "grant":
                 yield f"Entry {entry.number} changed the cap without a grant."
-            if not before.fits(cap):
+            if not _was_legal(before, cap):
                 yield f"The cap of '{entry.dataset}' was broken before entry {entry.number}."
         standing[entry.dataset] = stated[0], after
     for dataset, (cap, spent) in standing.items():
-        if not spent.fits(cap):
+        if not _was_legal(spent, cap):
             yield f"The cap of '{dataset}' is broken."
+
+
+def _was_legal(spent: Spending, cap: Budget) -> bool:
+    """Whether totals stay under a cap by the rule of today or of earlier versions."""
+    return spent.fits(cap) or spent.fitted(cap)
 
 
 def _detail(entry: Entry) -> object:
@@ -76,8 +96,3 @@ def _detail(entry: Entry) -> object:
         return entry.detail
     except (TypeError, ValueError):
         return None
-
-
-def _stated(entry: Entry) -> tuple[Budget, Spending]:
-    detail = entry.detail
-    return Budget(**detail["cap"]), Spending.from_dict(detail["totals"])

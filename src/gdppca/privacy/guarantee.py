@@ -9,7 +9,7 @@ from typing import Any
 
 from gdppca import _validate
 from gdppca._errors import ReleaseError
-from gdppca.privacy import accounting
+from gdppca.privacy import accounting, counting
 from gdppca.privacy.events import Event, NonPrivateEvent, event_from_dict, event_to_dict
 
 
@@ -154,7 +154,7 @@ class Guarantee:
             events=self.events + other.events,
             delta=max(self.delta, other.delta),
             neighbors=self.neighbors,
-            assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
+            assumptions=counting.together(self.assumptions, other.assumptions),
             seeded=self.seeded or other.seeded,
             status=weaker.status,
             reason=weaker.reason,
@@ -210,7 +210,7 @@ class Guarantee:
             events=tuple(event_from_dict(event) for event in plain["events"]),
             delta=plain["delta"],
             neighbors=Neighbors(plain["neighbors"]),
-            assumptions=tuple(plain["assumptions"]),
+            assumptions=counting.restated(plain["assumptions"]),
             seeded=plain["seeded"],
             status=Status(plain["status"]),
             reason=plain["reason"],

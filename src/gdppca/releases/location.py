@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdppca import _validate
+from gdppca.ledgers import enter
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
 from gdppca.randomness import Rng
@@ -31,7 +32,9 @@ class NoisyLocation:
     events: tuple[Event, ...]
 
 
-def private_winsorized_mean(X: np.ndarray, zcdp_rho: float, rng: Rng) -> NoisyLocation:
+def private_winsorized_mean(
+    X: np.ndarray, zcdp_rho: float, rng: Rng, *, ledger: str | None = None
+) -> NoisyLocation:
     r"""Release a winsorised mean of each column, without bounds from the user.
 
     Parameters
@@ -42,6 +45,8 @@ def private_winsorized_mean(X: np.ndarray, zcdp_rho: float, rng: Rng) -> NoisyLo
         Budget ρ of zero-concentrated differential privacy; infinity draws no noise.
     rng : Rng
         Source of bits.
+    ledger : None or str, default None
+        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients".
 
     Returns
     -------
@@ -84,9 +89,29 @@ def private_winsorized_mean(X: np.ndarray, zcdp_rho: float, rng: Rng) -> NoisyLo
     array([1000.,   -3.])
     """
     zcdp_rho = _validate.positive(rho=zcdp_rho)
+    n, d = X.shape
+    warn_of_few_rows(n, d, zcdp_rho, stacklevel=2)
+    enter(ledger, location_events(zcdp_rho), seeded=rng.seeded)
+    return drawn_winsorized_mean(X, zcdp_rho, rng)
+
+
+def drawn_winsorized_mean(X: np.ndarray, zcdp_rho: float, rng: Rng) -> NoisyLocation:
+    """The same for a spend that is entered already, after the warning."""
     lower, upper = _private_bounds(X, _BOUNDS_SHARE * zcdp_rho, rng)
     center = _private_mean(X, lower, upper, (1 - _BOUNDS_SHARE) * zcdp_rho, rng)
     return NoisyLocation(center=center, lower=lower, upper=upper, events=location_events(zcdp_rho))
+
+
+def warn_of_few_rows(n: int, d: int, zcdp_rho: float, stacklevel: int) -> None:
+    """Warn where the noise of a count may carry a bound away; from public numbers."""
+    sigma = _sigma(_BOUNDS_SHARE * zcdp_rho / _LEVELS, math.sqrt(2 * d), 2 * d)
+    if 4 * sigma > _TRIM[1] * n:
+        warnings.warn(
+            f"{n} rows are few for a private centre of {d} columns: its bounds may be mere noise. "
+            "More rows, more budget or a public centre help.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def location_events(zcdp_rho: float) -> tuple[Event, ...]:
@@ -129,13 +154,6 @@ def _private_bounds(X: np.ndarray, rho: float, rng: Rng) -> tuple[np.ndarray, np
     n, d = X.shape
     sigma = _sigma(rho / _LEVELS, math.sqrt(2 * d), 2 * d)
     share = trimmed_share(n, sigma)
-    if 4 * sigma > _TRIM[1] * n:
-        warnings.warn(
-            f"{n} rows are few for a private centre of {d} columns: its bounds may be mere noise. "
-            "More rows, more budget or a public centre help.",
-            UserWarning,
-            stacklevel=4,
-        )
     wanted = n * np.array([[share], [1 - share]])
 
     def reached(points: np.ndarray) -> np.ndarray:

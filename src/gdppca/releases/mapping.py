@@ -11,13 +11,15 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
+from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent
+from gdppca.privacy.counting import ENTERED
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases import histogram
 from gdppca.releases.groups import group_codes
 from gdppca.releases.histogram import FRAME_PURPOSE, HistogramNoise
-from gdppca.releases.rows import rows_of
+from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
 from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
 
 if TYPE_CHECKING:
@@ -28,15 +30,14 @@ _ASSUMED = (
     "Each person is in one row only.",
     "The number of rows and the column names are public.",
     "Parameters were chosen without looking at the data.",
-    "Nothing counts repeated maps: each one spends its own budget.",
 )
+_UNCOUNTED = "Nothing counts repeated maps: each one spends its own budget."
 _ASSUMED_GROUPS = "The names of the groups are public."
 _ASSUMED_FRAME = "The frame was chosen without looking at the data."
 
 Span = tuple[float, float]
 
 
-@np.errstate(all="ignore")  # no error or warning may depend on a cell
 def score_map(
     X: Any,
     pca: Any,
@@ -51,6 +52,7 @@ def score_map(
     kind: str = "dense",
     noise: str = "auto",
     use_location: bool = True,
+    ledger: str | None = None,
     random_state: int | None = None,
 ) -> ScoreMap:
     r"""Release a private map of the scores on two components.
@@ -87,6 +89,9 @@ def score_map(
     use_location : bool, default True
         Put the middle of a private frame at the release's own centre, if it has one; else the
         middle is found too.
+    ledger : None or str, default None
+        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
+        takes that of a fitted estimator, if it has one; a Release has none.
     random_state : None or int, default None
         None draws from the system's secure source. A seed makes a simulation that protects
         nobody, and the guarantee says so.
@@ -118,7 +123,43 @@ def score_map(
     >>> round((pca.guarantee_ + shown.guarantee).epsilon, 1)
     1.4
     """
-    release = _release_of(pca)
+    return paid_map(
+        X,
+        release_of(pca),
+        lambda events: enter(ledger_of(pca, ledger), events, seeded=random_state is not None),
+        bins=bins,
+        epsilon=epsilon,
+        delta=delta,
+        groups=groups,
+        axes=axes,
+        categories=categories,
+        frame=frame,
+        kind=kind,
+        noise=noise,
+        use_location=use_location,
+        random_state=random_state,
+    )
+
+
+@np.errstate(all="ignore")  # no error or warning may depend on a cell
+def paid_map(
+    X: Any,
+    release: Release,
+    pay: Pay,
+    *,
+    epsilon: float,
+    delta: float,
+    bins: Any = "auto",
+    groups: Any = None,
+    axes: tuple[int, int] = (0, 1),
+    categories: Any = None,
+    frame: Any = None,
+    kind: str = "dense",
+    noise: str = "auto",
+    use_location: bool = True,
+    random_state: int | None = None,
+) -> ScoreMap:
+    """A score map that `pay` is asked for after the last check and before the first draw."""
     rows = rows_of(X, release)
     first, second = _checked_axes(axes, release)
     codes, names = group_codes(groups, categories, len(rows))
@@ -129,6 +170,7 @@ def score_map(
     shape = _shape(bins, 1 if names is None else len(names), len(rows), plan.noise)
     _warn_of_large_delta(delta, len(rows))
     scores = _scores(rows, release, (first, second))  # not private
+    entered = pay(plan.events)
     x_edges, y_edges = (
         np.linspace(*_span(scores[:, k], plan, k, rng), size + 1)  # spends
         for k, size in enumerate(shape[1:])
@@ -150,17 +192,18 @@ def score_map(
         guarantee=Guarantee(
             events=plan.events,
             delta=delta,
-            assumptions=_assumptions(names, frame),
+            assumptions=_assumptions(names, frame, entered=entered),
             seeded=rng.seeded,
             reason="epsilon is infinite, so no noise was added" if math.isinf(epsilon) else "",
         ),
     )
 
 
-def _assumptions(names: tuple[str, ...] | None, frame: Any) -> tuple[str, ...]:
+def _assumptions(names: tuple[str, ...] | None, frame: Any, *, entered: bool) -> tuple[str, ...]:
     public_frame = frame is not None and not isinstance(frame, str)
     return (
         *_ASSUMED,
+        ENTERED if entered else _UNCOUNTED,
         ASSUMED_APART,
         *([_ASSUMED_GROUPS] if names is not None else []),
         *([_ASSUMED_FRAME] if public_frame else []),
@@ -227,15 +270,6 @@ def _plan(
             epsilon=epsilon, delta=delta, kind=kind, noise=noise, beside=beside
         ),
     )
-
-
-def _release_of(pca: Any) -> Release:
-    from gdppca.releases.release import Release
-
-    release = getattr(pca, "release_", pca)
-    if not isinstance(release, Release):
-        raise ParameterError("`pca` must be a fitted estimator or a Release: call fit first.")
-    return release
 
 
 def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:
@@ -336,5 +370,5 @@ def _warn_of_large_delta(delta: float, n: int) -> None:
             f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
             "whole row could pass as private. Choose it far smaller.",
             PrivacyWarning,
-            stacklevel=3,
+            stacklevel=5,  # past `paid_map`, numpy's wrapper and `score_map`
         )

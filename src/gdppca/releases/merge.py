@@ -21,6 +21,7 @@ from gdppca.privacy import (
     Status,
 )
 from gdppca.privacy.accounting import epsilon_at, gdp_mu
+from gdppca.privacy.counting import together
 from gdppca.releases.release import Release
 
 _PURPOSE = "weakest of the merged groups"
@@ -167,8 +168,10 @@ def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
     delta = max(part.delta for part in parts)
     weakest = max(parts, key=lambda part: list(Status).index(part.status))
-    said = dict.fromkeys(
-        line for part in parts for line in part.assumptions if not line.endswith(_ONE_GROUP)
+    said = (
+        line
+        for line in together(*(part.assumptions for part in parts))
+        if not line.endswith(_ONE_GROUP)
     )
     return Guarantee(
         events=_dominating([part.events for part in parts], delta),

@@ -15,8 +15,10 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import DataError
+from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.mechanisms.selection import integer_laplace, noisy_argmax
+from gdppca.privacy import PureEvent
 from gdppca.randomness import Rng, rng_for
 from gdppca.signs.base import legal_radius
 
@@ -34,6 +36,7 @@ def private_quantile(
     *,
     method: str = "grid",
     nonnegative: bool = False,
+    ledger: str | None = None,
     random_state: int | None = None,
 ) -> float:
     r"""Release a quantile of numbers of any scale.
@@ -50,6 +53,8 @@ def private_quantile(
         Noisy choice from a grid, or Durfee's ladder.
     nonnegative : bool, default False
         The numbers cannot be negative, such as lengths. A public fact, not looked up.
+    ledger : None or str, default None
+        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients".
     random_state : None or int, default None
         None draws from the secure source; a seed makes a simulation.
 
@@ -90,7 +95,9 @@ def private_quantile(
     epsilon = _validate.finite_positive(epsilon=_validate.budget(epsilon=epsilon))
     values = _finite_vector(values)
     rng = rng_for(random_state)
-    if _validate.one_of(METHODS, method=method) == "grid":
+    _validate.one_of(METHODS, method=method)
+    enter(ledger, (PureEvent(purpose="quantile", epsilon=epsilon),), seeded=rng.seeded)
+    if method == "grid":
         return grid_quantile(values, q, epsilon, rng, nonnegative=nonnegative)
     return unbounded_quantile(values, q, epsilon, rng, nonnegative=nonnegative)
 

@@ -1,16 +1,40 @@
-"""Rows for a release that is there already: the same columns, read as strictly as by a fit."""
+"""Rows for a release that is there already: the same columns, read as strictly as by a fit.
+
+And what more is released from them: of which release, and paid where.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gdppca._errors import DataError
+from gdppca._errors import DataError, ParameterError
 from gdppca.engines.frames import as_matrix
+from gdppca.privacy import Event
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
+
+
+# Asked once before the first draw: enters the events, and says whether a ledger holds them.
+Pay = Callable[[tuple[Event, ...]], bool]
+
+
+def release_of(pca: Any) -> Release:
+    """The release of a fitted estimator, or the release itself."""
+    from gdppca.releases.release import Release
+
+    release = getattr(pca, "release_", pca)
+    if not isinstance(release, Release):
+        raise ParameterError("`pca` must be a fitted estimator or a Release: call fit first.")
+    return release
+
+
+def ledger_of(pca: Any, ledger: str | None) -> str | None:
+    """Where a further release is entered: as asked for, or where the estimator's fits are."""
+    return getattr(pca, "ledger", None) if ledger is None else ledger
 
 
 def rows_of(X: Any, release: Release) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.kernels import Scheme
+from gdppca.ledgers import enter
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import classical_multiplier, multiplier_left
@@ -102,7 +103,9 @@ def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> N
         )
 
 
-def private_scatter(K_hat: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisyScatter:
+def private_scatter(
+    K_hat: np.ndarray, noise: ScatterNoise, rng: Rng, *, ledger: str | None = None
+) -> NoisyScatter:
     r"""Release a scatter matrix with its noise; each call draws anew and spends anew.
 
     Parameters
@@ -113,6 +116,9 @@ def private_scatter(K_hat: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisySc
         From `scatter_noise`, for the same sign, scheme and shape.
     rng : Rng
         Source of bits.
+    ledger : None or str, default None
+        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
+        where it is entered already, as by every estimator here.
 
     Returns
     -------
@@ -126,6 +132,7 @@ def private_scatter(K_hat: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisySc
     **Paper.** :math:`\tilde K_g = \hat K_g + \mathrm{vecd}^{-1}(\xi)`,
     :math:`\xi \sim N(0, \sigma^2 I)`, Sec 2.2.
     """
+    enter(ledger, (noise.event,), seeded=rng.seeded)
     if isinstance(noise.event, NonPrivateEvent):
         return NoisyScatter(matrix=K_hat, noise_sd=0.0, event=noise.event)
     noisy = add_gaussian(linalg.vecd(K_hat), noise.noise_sd, rng)

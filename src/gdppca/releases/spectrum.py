@@ -12,14 +12,16 @@ from scipy.stats import norm
 
 from gdppca import _validate
 from gdppca._errors import ParameterError, ReleaseError
+from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.privacy.counting import counted
 from gdppca.randomness import Rng, rng_for
 from gdppca.releases.clipped_squares import gaussian_ratio, square_sums
 from gdppca.releases.release import Release
-from gdppca.releases.rows import rows_of
+from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
 from gdppca.theory import LoadingIntervals, loading_intervals
 
 METHODS = ("huber", "winsorized", "clipped")
@@ -54,14 +56,14 @@ class NoisyVariances:
     guarantee: Guarantee = field(repr=False)
 
 
-@np.errstate(all="ignore")  # no error or warning may depend on a cell
 def private_variances(
     X: Any,
-    release: Release,
+    release: Any,
     epsilon: float,
     delta: float,
     *,
     method: str = "huber",
+    ledger: str | None = None,
     random_state: int | None = None,
 ) -> NoisyVariances:
     r"""Release the variance of the scores on each released component, robustly.
@@ -70,7 +72,7 @@ def private_variances(
     ----------
     X : array of shape (n, d)
         The rows of the release, finite numbers, in the original columns.
-    release : Release
+    release : Release or fitted estimator
         Its components, and its column scales if it has some.
     epsilon, delta : float
         Budget of this release alone; infinite ε draws no noise.
@@ -78,6 +80,9 @@ def private_variances(
         "huber" pulls scores in to 1.345 standard deviations, found from a private median, and
         "winsorized" to a private 0.9 quantile; both give the variance that a Gaussian would have.
         "clipped" pulls them in to 3 standard deviations and takes the mean square as it is.
+    ledger : None or str, default None
+        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
+        takes that of a fitted estimator, if it has one; a Release has none.
     random_state : None or int, default None
         None draws from the secure source; a seed makes a simulation.
 
@@ -115,6 +120,29 @@ def private_variances(
     >>> np.sqrt(found.variances).round(0)
     array([30., 10.])
     """
+    return paid_variances(
+        X,
+        release_of(release),
+        lambda events: enter(ledger_of(release, ledger), events, seeded=random_state is not None),
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        random_state=random_state,
+    )
+
+
+@np.errstate(all="ignore")  # no error or warning may depend on a cell
+def paid_variances(
+    X: Any,
+    release: Release,
+    pay: Pay,
+    *,
+    epsilon: float,
+    delta: float,
+    method: str = "huber",
+    random_state: int | None = None,
+) -> NoisyVariances:
+    """Variances that `pay` is asked for after the last check and before the first draw."""
     _validate.one_of(METHODS, method=method)
     events = variance_events(epsilon, delta)
     X = _rows(X, release)
@@ -122,6 +150,7 @@ def private_variances(
     count_sigma, sum_sigma = _sigma(events[0], m), _sigma(events[-1], m)
     rng = rng_for(random_state)
     warn_of_few_pairs(len(X), m, epsilon, delta)
+    entered = pay(events)
     sizes = _paired_sizes(X, release, rng)  # not private
     bounds = _private_bounds(sizes, method, count_sigma, rng)
     shares = _noised(square_sums(sizes, bounds), sum_sigma, rng) / n
@@ -136,7 +165,7 @@ def private_variances(
         guarantee=Guarantee(
             events=events,
             delta=delta,
-            assumptions=release.guarantee.assumptions,
+            assumptions=counted(release.guarantee.assumptions, entered=entered),
             seeded=rng.seeded,
         ),
     )

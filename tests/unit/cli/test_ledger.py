@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from gdppca.cli.ledger import app
 from gdppca.ledgers import Ledger
-from gdppca.privacy import PureEvent
+from gdppca.privacy import GaussianEvent, PureEvent
 
 
 def run(*arguments):
@@ -70,6 +70,31 @@ def test_verify_wants_the_hash_that_was_noted_down(made):
     result = run("verify", made, "--head", "f" * 64)
     assert result.exit_code == 2
     assert "rolled back" in words(result)
+
+
+def test_a_lost_head_is_accepted_by_the_owner(made, tmp_path):
+    noted = Ledger(made).spend("patients", PureEvent(purpose="quantile", epsilon=0.25)).hash
+    (tmp_path / "budget.db.head").unlink()
+    refused = run("grant", f"{made}#patients", "--epsilon", 2)
+    assert refused.exit_code == 2
+    assert "accept-head" in words(refused)
+    assert run("show", f"{made}#patients").exit_code == 0
+    assert run("accept-head", made, "--head", "f" * 64).exit_code == 2
+    accepted = run("accept-head", made, "--head", noted)
+    assert accepted.exit_code == 0, accepted.output
+    assert noted in words(accepted)
+    assert run("grant", f"{made}#patients", "--epsilon", 2).exit_code == 0
+
+
+def test_show_tells_what_is_held_against_the_cap(made):
+    ledger = Ledger(made)
+    ledger.spend("patients", GaussianEvent(purpose="scatter", noise_multiplier=8.0))
+    ledger.spend("patients", PureEvent(purpose="quantile", epsilon=0.05))
+    [account] = json.loads(run("show", f"{made}#patients", "--json").output)["datasets"]
+    assert account["spent"] < account["spent_bound"] < 1.0
+    shown = words(run("show", made))
+    assert f"{account['spent_bound']:.4g}" in shown
+    assert "held against the cap" in shown
 
 
 @pytest.mark.parametrize(

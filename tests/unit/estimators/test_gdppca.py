@@ -698,7 +698,7 @@ class TestLedger:
     def test_fits_are_counted_until_the_cap(self, ledger, rng):
         X = rng.normal(size=(2000, 4))
         pca = DPPCA(2, epsilon=0.6, delta=1e-5, ledger=f"{ledger.address}#patients").fit(X)
-        assert "counted in its ledger" in " ".join(pca.guarantee_.assumptions)
+        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
         assert ledger.remaining("patients") < 0.9
         with pytest.raises(BudgetExceeded) as refused:
             clone(pca).set_params(epsilon=0.9).fit(X)
@@ -744,6 +744,30 @@ class TestLedger:
         assert ledger.account("patients").spent == 0
         pca.finalize()
         assert ledger.account("patients").spent == pytest.approx(0.5, rel=1e-6)
+
+    @pytest.mark.parametrize("later", [None, "other"])
+    def test_the_first_batch_fixes_the_ledger(self, ledger, rng, later):
+        ledger.create("other", 1.0, 1e-5)
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5, ledger=f"{ledger.address}#patients")
+        pca.partial_fit(rng.normal(size=(200, 4)))
+        pca.ledger = later and f"{ledger.address}#{later}"
+        pca.finalize()
+        assert ledger.account("patients").spends == 1
+        assert ledger.account("other").spends == 0
+        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
+
+    def test_a_ledger_after_the_first_batch_is_refused_and_the_rows_kept(self, ledger, rng):
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5).partial_fit(rng.normal(size=(200, 4)))
+        pca.ledger = f"{ledger.address}#patients"
+        with pytest.raises(StateError, match="after the first batch"):
+            pca.finalize()
+        pca.ledger = None
+        assert pca.finalize().n_samples_ == 200
+        assert ledger.account("patients").spends == 0
+
+    def test_a_wrong_address_is_refused_with_the_first_batch(self, rng):
+        with pytest.raises(ParameterError, match="address"):
+            DPPCA(2, ledger="budget.db").partial_fit(rng.normal(size=(200, 4)))
 
     def test_simulation_is_not_counted(self, ledger, rng):
         with pytest.raises(ParameterError, match="simulation"):

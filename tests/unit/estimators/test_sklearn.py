@@ -1,9 +1,14 @@
 """scikit-learn's own checks, every expected failure named and explained."""
 
+import pickle
+
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gdppca import DPPCA, NSGGD, AnalyzeGauss, SignCovariancePCA
+from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 
 EXPECTED_FAILURES = {
     "check_dtype_object": (
@@ -32,3 +37,24 @@ EXPECTED_FAILURES = {
 )
 def test_estimator_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("kind", [DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA])
+def test_a_password_is_kept_and_never_shown(kind):
+    address = "postgresql://me:hush@host/db#patients"
+    pca = kind(ledger=address)
+    assert pca.ledger is address
+    assert pca.get_params()["ledger"] == address
+    assert clone(clone(pca)).ledger == address
+    assert pickle.loads(pickle.dumps(clone(pca))).ledger == address
+    for shown in (
+        repr(pca),
+        repr(clone(pca)),
+        pca._repr_html_(),
+        repr(pca.get_params()),
+        repr(make_pipeline(pca)),
+        make_pipeline(pca)._repr_html_(),
+        repr(GridSearchCV(pca, {"n_components": [1, 2]})),
+    ):
+        assert "hush" not in shown
+        assert "postgresql://me:***@host/db#patients" in shown

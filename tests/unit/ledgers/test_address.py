@@ -1,7 +1,8 @@
 import pytest
 
-from gdppca._errors import ParameterError
-from gdppca.ledgers import Ledger, split_address
+from gdppca._errors import LedgerError, ParameterError
+from gdppca.ledgers import HiddenPassword, Ledger, split_address
+from gdppca.ledgers.address import without_password
 from gdppca.ledgers.sql import Store
 
 
@@ -49,3 +50,26 @@ def test_a_ledger_is_not_a_data_set():
 def test_passwords_are_never_shown():
     assert "hush" not in repr(Ledger("postgresql://me:hush@host/db"))
     assert "hush" not in Store("postgresql://me@host/db?password=hush", 1.0).shown
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:hush@host/db#x", "postgresql://me:***@host/db#x"),
+        ("postgresql://me:hu/s@h#hu?sh@host:5/db", "postgresql://me:***@host:5/db"),
+        ("postgresql://me@host/db?password=hush#x", "postgresql://me@host/db?***#x"),
+        ("postgresql://host:5432/db#x", "postgresql://host:5432/db#x"),
+        ("sqlite:////srv/a:b@c.db#x", "sqlite:////srv/a:b@c.db#x"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(address, shown):
+    assert without_password(address) == shown
+    assert repr(HiddenPassword(address)) == repr(shown)
+    assert HiddenPassword(address) == address
+
+
+def test_an_address_that_cannot_be_read_is_not_quoted():
+    with pytest.raises(LedgerError) as told:
+        Ledger("postgresql://me@host:hush/db")
+    assert "hush" not in str(told.value)
+    assert told.value.__context__ is None

@@ -11,9 +11,11 @@ import time
 
 import pytest
 
-from gdppca._errors import LedgerError, ParameterError, PrivacyWarning
+from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
 from gdppca.ledgers import Ledger
-from gdppca.privacy import GaussianEvent, PureEvent
+from gdppca.ledgers.entries import state
+from gdppca.ledgers.spending import Spending
+from gdppca.privacy import ApproximateEvent, GaussianEvent, PureEvent
 
 STEP = PureEvent(purpose="step", epsilon=0.1)
 
@@ -100,6 +102,126 @@ def test_a_lagging_head_is_no_alarm_and_catches_up(ledger, path):
     ledger.verify()
     ledger.spend("patients", STEP)
     assert head.read_bytes().startswith(b"000000000004 ")
+
+
+def test_a_copy_that_was_spent_on_and_put_back_is_found(ledger, path, tmp_path):
+    shutil.copy(path, tmp_path / "copy.db")
+    ledger.spend("patients", STEP)
+    other = Ledger(f"sqlite:///{tmp_path}/copy.db", head=tmp_path / "copy.head")
+    other.accept_head()
+    for _ in range(3):
+        other.spend("patients", STEP)
+    shutil.copy(tmp_path / "copy.db", path)  # longer than what was noted, and another one
+    for refused in (
+        lambda: ledger.spend("patients", STEP),
+        lambda: ledger.require("patients", STEP),
+        lambda: ledger.grant("patients", 2.0),
+        lambda: ledger.create("staff", 1.0, 1e-6),
+    ):
+        with pytest.raises(LedgerError, match=r"rolled back or replaced.*accept-head"):
+            refused()
+    with pytest.raises(LedgerError, match="rolled back"):
+        ledger.verify()
+    assert len(ledger.history()) == 5
+    assert ledger.accept_head().number == 5
+    assert ledger.spend("patients", STEP).number == 6
+    ledger.verify()
+
+
+def test_nothing_is_spent_where_the_head_was_taken_away(ledger, path):
+    head = path.with_name("budget.db.head")
+    noted = ledger.spend("patients", STEP).hash
+    head.unlink()
+    for refused in (
+        lambda: ledger.spend("patients", STEP),
+        lambda: ledger.require("patients", STEP),
+        lambda: ledger.grant("patients", 2.0),
+        lambda: ledger.create("staff", 1.0, 1e-6),
+    ):
+        with pytest.raises(LedgerError, match=r"is gone.*verify.*accept-head"):
+            refused()
+    assert ledger.account("patients").spends == 1  # looking is allowed
+    with pytest.raises(LedgerError, match="expected entry is gone"):
+        ledger.accept_head("f" * 64)
+    assert not head.exists()
+    assert ledger.accept_head(noted).hash == noted
+    assert ledger.spend("patients", STEP).number == 4
+
+
+def test_a_head_that_was_never_written_locks_nobody_out(ledger, path):
+    head = path.with_name("budget.db.head")
+    head.unlink()  # an earlier version, killed between its first entries and their note
+    assert ledger.spend("patients", STEP).number == 3
+    assert head.read_bytes().startswith(b"000000000003 ")
+
+
+def test_the_head_is_there_before_the_first_entry(path, monkeypatch):
+    monkeypatch.setattr("gdppca.ledgers.head.HeadFile.note", lambda *_: None)  # killed before
+    ledger = Ledger(f"sqlite:///{path}")
+    ledger.create("patients", 1.0, 1e-6)
+    for _ in range(3):
+        ledger.spend("patients", STEP)
+    assert path.with_name("budget.db.head").read_bytes() == b""
+
+
+def test_a_head_that_cannot_be_made_is_told_before_anything_is_entered(path, tmp_path):
+    ledger = Ledger(f"sqlite:///{path}", head=tmp_path / "nowhere" / "budget.head")
+    with pytest.raises(LedgerError, match="cannot be made"):
+        ledger.create("patients", 1.0, 1e-6)
+    assert Ledger(f"sqlite:///{path}").create("patients", 1.0, 1e-6).number == 2
+
+
+def test_an_edited_ledger_is_not_accepted(ledger, path):
+    ledger.spend("patients", STEP)
+    with sqlite3.connect(path) as editor:
+        editor.execute("DROP TRIGGER gdppca_entries_no_UPDATE")
+        editor.execute("UPDATE gdppca_entries SET content = replace(content, '[0.1,1]', '[0.1,0]')")
+    with pytest.raises(LedgerError, match="Entry 3 was edited"):
+        ledger.accept_head()
+
+
+def _spent_by_an_earlier_version(ledger, monkeypatch, rule):
+    """Gaussian and pure steps by turns, as far as the exact number allowed."""
+    event = GaussianEvent(purpose="scatter", noise_multiplier=6.0)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Spending, "fits", Spending.fitted)
+        if rule == 1:
+            earlier.setattr(
+                "gdppca.ledgers.ledger.state",
+                lambda *args: {k: v for k, v in state(*args).items() if k != "rule"},
+            )
+        for step in (event, PureEvent(purpose="step", epsilon=0.2)):
+            ledger.spend("patients", step)
+
+
+def test_a_ledger_that_was_legal_when_it_was_made_is_not_broken(ledger, monkeypatch):
+    _spent_by_an_earlier_version(ledger, monkeypatch, rule=1)
+    account = ledger.account("patients")
+    assert account.spent < 1 < account.bound
+    assert account.remaining == 0
+    assert ledger.verify().number == 4
+    with pytest.raises(BudgetExceeded):
+        ledger.spend("patients", STEP)
+    with pytest.raises(LedgerError, match="lower than what was spent"):
+        ledger.grant("patients", (1 + account.bound) / 2)
+    ledger.grant("patients", account.bound + 0.5)
+    ledger.spend("patients", PureEvent(purpose="step", epsilon=0.01))
+    ledger.verify()
+
+
+def test_a_spend_of_today_beyond_its_rule_is_found(ledger, monkeypatch):
+    _spent_by_an_earlier_version(ledger, monkeypatch, rule=2)
+    with pytest.raises(LedgerError, match="Entry 4 broke the cap of 'patients'"):
+        ledger.verify()
+
+
+def test_the_refusal_says_why_another_kind_of_step_does_not_fit(ledger):
+    ledger.spend("patients", GaussianEvent(purpose="scatter", noise_multiplier=20.0))
+    with pytest.raises(BudgetExceeded, match="counts like Gaussian noise") as refused:
+        ledger.spend("patients", PureEvent(purpose="step", epsilon=0.5))
+    assert refused.value.requested < refused.value.remaining
+    with pytest.raises(BudgetExceeded, match="a data set of its own"):
+        ledger.spend("patients", ApproximateEvent(purpose="run", epsilon=0.1, delta=1e-9))
 
 
 def test_a_missing_head_is_doubtful_and_a_broken_one_an_error(ledger, path):

@@ -4,16 +4,25 @@ import json
 import math
 import pickle
 import time
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import norm
 
 from gdppca.ledgers import spending
 from gdppca.ledgers.spending import Spending
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.accounting import epsilon_at, gaussian_multiplier
+from gdppca.privacy.accounting import (
+    epsilon_at,
+    gaussian_deltas,
+    gaussian_multiplier,
+    multiplier_left,
+)
 from gdppca.privacy.ledger import Budget
 
 DELTA = 1e-6
@@ -79,6 +88,91 @@ def test_what_is_left_fits_and_more_does_not(events, cap):
         assert spent.plus([fitting]).fits(cap)
         too_much = gaussian(gaussian_multiplier(left.epsilon * 1.001, DELTA))
         assert not spent.plus([too_much]).fits(cap)
+
+
+def reached_by_looking(rule, cap, share, other):
+    """δ of somebody who looks at Gaussian noise, then goes on with more of it or with `other`.
+
+    The loss of the first release is Gaussian; given it, they take whichever of the largest two
+    spends that the rule allows has the larger part in δ.
+    """
+    whole = gaussian_multiplier(cap.epsilon, cap.delta) ** -2
+    first = Spending().plus([gaussian((share * whole) ** -0.5)])
+    low, high = 0.0, cap.epsilon
+    for _ in range(40):
+        middle = (low + high) / 2
+        allowed = rule(first.plus([other(middle)]), cap)
+        low, high = (middle, high) if allowed else (low, middle)
+    normal = np.linspace(-9, 9, 100_001)
+    weights = norm.pdf(normal) * (normal[1] - normal[0])
+    loss = share * whole / 2 + math.sqrt(share * whole) * normal
+
+    def excess(loss):
+        return -np.expm1(np.minimum(cap.epsilon - loss, 0.0))
+
+    pure_part = expit(low) * excess(loss + low) + expit(-low) * excess(loss - low)
+    rest = ((1 - share) * whole) ** -0.5
+    return float(weights @ np.maximum(pure_part, gaussian_deltas(rest, cap.epsilon - loss)))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("other", [pure, lambda epsilon: approximate(epsilon, 1e-30)])
+def test_nobody_gets_beyond_a_cap_by_looking_first(share, other):
+    cap = Budget(1.0, DELTA)
+    assert reached_by_looking(Spending.fits, cap, share, other) <= DELTA * (1 + 1e-6)
+    assert reached_by_looking(Spending.fitted, cap, share, other) > 1.1 * DELTA  # as it was
+
+
+def test_the_first_spend_counts_exactly():
+    cap = Budget(1.0, DELTA)
+    beside = (pure(0.05), pure(0.1))
+    last = gaussian(multiplier_left(1.0, DELTA, beside))
+    spent = Spending().plus([*beside, last])
+    assert spent.fits(cap)
+    assert math.isclose(spent.held(DELTA), 1.0, rel_tol=1e-6)
+    assert spent.bound(DELTA) > 1.05
+    assert not Spending().plus([last]).plus(beside).fits(cap)  # chosen later, they cost more
+    assert not replace(spent, first=None).fits(cap)  # nor where the first spend is not known
+
+
+def test_pure_steps_alone_add_up():
+    spent = Spending()
+    for _ in range(4):
+        spent = spent.plus([pure(0.25)])
+    assert spent.held(DELTA) == 1.0
+    assert spent.fits(Budget(1.0, DELTA))
+    assert not spent.plus([pure(1e-3)]).fits(Budget(1.0, DELTA))
+
+
+def test_steps_known_by_one_pair_add_up_only_where_they_came_first():
+    cap, step = Budget(1.0, DELTA), approximate(0.3, 2e-7)
+    alone = Spending().plus([step]).plus([step]).plus([pure(0.3)])
+    assert alone.held(DELTA) == pytest.approx(0.9)
+    assert alone.fits(cap)
+    assert alone.left(cap) == 0
+    assert not alone.plus([step]).fits(cap)
+    assert not alone.plus([gaussian(500.0)]).fits(cap)
+    for first in ([gaussian(50.0)], [pure(0.1)], [gaussian(50.0), step]):
+        assert Spending().plus(first).fits(cap)
+        assert not Spending().plus(first).plus([step]).fits(cap)
+    beside = Spending().plus([gaussian(50.0), step])
+    assert beside.plus([gaussian(50.0)]).fits(cap)
+
+
+@given(st.lists(st.lists(EVENTS, min_size=1, max_size=3), max_size=4))
+def test_what_is_held_is_never_below_the_exact_number(spends):
+    spent = Spending()
+    for events in spends:
+        spent = spent.plus(events)
+    assert spent.epsilon(DELTA) <= spent.held(DELTA) * (1 + 1e-9) + 1e-12
+
+
+def test_a_spent_cap_is_told_without_a_warning():
+    with warnings.catch_warnings(action="error"):
+        for left in np.geomspace(1e-13, 1e-9, 60):
+            whole = gaussian_multiplier(1.0, DELTA) ** -2
+            spent = Spending().plus([gaussian((whole - left) ** -0.5)])
+            assert 0 <= spent.left(Budget(1.0, DELTA)) < 1e-3
 
 
 def test_fits_is_epsilon_under_the_cap():

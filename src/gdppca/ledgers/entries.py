@@ -1,0 +1,188 @@
+"""What is written into an entry, and what is read from it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
+from gdppca.ledgers.chain import Entry, Head, is_sealed
+from gdppca.ledgers.spending import Spending
+from gdppca.privacy import Guarantee, Neighbors
+from gdppca.privacy.events import Event, PureEvent
+from gdppca.privacy.ledger import Budget, Receipt
+
+# How a cap was enforced when an entry was made: 1, or not said, by the exact number for steps fixed
+# beforehand; 2 by the bound that holds for steps chosen by earlier results.
+RULE = 2
+# An earlier version may have been killed before it noted these: the ledger's own and the first
+# data set's.
+_FIRST_ENTRIES = 2
+_JITTER = timedelta(seconds=2)  # clocks are set back this much every day; more is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Where a data set stands."""
+
+    dataset: str
+    cap: Budget
+    spent: Budget  # everything together at the cap's δ, exactly if all was fixed beforehand
+    bound: (
+        Budget  # what is held against the cap: true even if spends were chosen by earlier results
+    )
+    remaining: Budget  # one more Gaussian release of this ε fits
+    spends: int
+
+
+def listed(events: Iterable[Event] | Guarantee | Event) -> tuple[Event, ...]:
+    """What is to be spent, as events."""
+    if isinstance(events, Guarantee):
+        if events.neighbors is not Neighbors.REPLACE_ONE:
+            raise ParameterError("A ledger counts replace-one guarantees only.")
+        events = events.events
+    elif isinstance(events, Event):
+        events = (events,)
+    listed = tuple(events)
+    if not listed or not all(isinstance(event, Event) for event in listed):
+        raise ParameterError("`events` must be one or more events from gdppca.privacy.")
+    return listed
+
+
+def require_digest(fingerprint: object) -> None:
+    """Refuse what is no fingerprint of a table."""
+    if not isinstance(fingerprint, str) or len(fingerprint) != 64:
+        raise ParameterError("`fingerprint` must come from Ledger.fingerprint.")
+
+
+def state(cap: Budget, spent: Spending) -> dict[str, Any]:
+    """Cap and totals, as they stand in an entry."""
+    return {
+        "cap": {"epsilon": cap.epsilon, "delta": cap.delta},
+        "neighbors": str(Neighbors.REPLACE_ONE),
+        "totals": spent.to_dict(),
+        "rule": RULE,
+    }
+
+
+def standing_of(last: Entry, first: Entry | None) -> tuple[Budget, Spending]:
+    """Cap and totals after the last entry of a data set; `first` is its first spend."""
+    cap, spent = stated_by(last)
+    if first is None:
+        return cap, spent
+    require_sealed(first)
+    return cap, replace(spent, first=Spending().plus(first.events))
+
+
+def stated_by(entry: Entry) -> tuple[Budget, Spending]:
+    """Cap and totals that an entry states."""
+    detail = entry.detail
+    return Budget(**detail["cap"]), Spending.from_dict(detail["totals"])
+
+
+def require_sealed(entry: Entry) -> None:
+    """Refuse to go on from an entry that was edited."""
+    if not is_sealed(entry):
+        raise LedgerError(f"Entry {entry.number} of the ledger was edited. Run verify.")
+
+
+def require_same(noted: Head, found: Entry | None) -> None:
+    """Refuse a ledger without the entry that was noted, or with another in its place."""
+    if found is None or found.hash != noted.hash:
+        now = "gone" if found is None else "another one now"
+        raise LedgerError(
+            f"The ledger was rolled back or replaced: entry {noted.number} was seen and is {now}. "
+            "Bring the true ledger back. If it is lost, enter by hand what this one misses, then "
+            "`gdppca ledger accept-head`."
+        )
+
+
+def refuse_without_head(path: Path, tail: Entry | None) -> None:
+    """Refuse a ledger in use whose file with the last hash is gone."""
+    if tail is not None and tail.number > _FIRST_ENTRIES:
+        raise LedgerError(
+            f"'{path}' is gone, and with it what shows that no entry was rolled back. Bring it "
+            "back. If it is lost, run verify with a hash that was noted down, then "
+            "`gdppca ledger accept-head`."
+        )
+
+
+def not_before(earlier: str, now: str) -> str:
+    """Time of a new entry; a clock that runs backwards is refused, but for jitter."""
+    if now >= earlier:
+        return now
+    if datetime.fromisoformat(earlier) - datetime.fromisoformat(now) > _JITTER:
+        raise LedgerError(
+            f"The clock runs backwards: it is {now}, and the last entry was made at {earlier}. "
+            "Set the clock."
+        )
+    return earlier
+
+
+def repeated(earlier: Entry, events: tuple[Event, ...]) -> Receipt:
+    """Receipt of a request that was entered before."""
+    if earlier.events != events:
+        raise LedgerError(
+            f"The request '{earlier.request_id}' was entered before with other events. "
+            "Give every request its own `request_id`."
+        )
+    return receipt(earlier, repeated=True)
+
+
+def receipt(entry: Entry, *, repeated: bool = False) -> Receipt:
+    """Proof that an entry stands."""
+    return Receipt(
+        dataset=entry.dataset,
+        number=entry.number,
+        hash=entry.hash,
+        at=entry.at,
+        repeated=repeated,
+    )
+
+
+def warn_of_other_name(dataset: str, other: str | None) -> None:
+    """Warn where the same data was seen under another name."""
+    if other is not None:
+        warnings.warn(
+            f"The data of '{dataset}' was seen before as '{other}': what is drawn from both "
+            "adds up, and no cap counts it together.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+
+
+def exceeded(
+    dataset: str, cap: Budget, spent: Spending, events: tuple[Event, ...]
+) -> BudgetExceeded:
+    """The refusal, with what was asked for, what remains and why the two may not say it all."""
+    requested = Budget(Spending().plus(events).epsilon(cap.delta), cap.delta)
+    remaining = spent.left(cap)
+    return BudgetExceeded(
+        f"The budget of '{dataset}' does not allow it: requested {requested}, remaining "
+        f"{remaining} of a cap of {cap}. Nothing was spent and nothing drawn."
+        f"{_why(spent, spent.plus(events), events)}",
+        requested,
+        remaining,
+    )
+
+
+def _why(spent: Spending, after: Spending, events: tuple[Event, ...]) -> str:
+    """What remains is about Gaussian releases; why another kind may not fit."""
+    if spent == Spending() or after.unprotected:
+        return ""
+    apart = after.gaussian > 0 if after.adds_up else after.approximate != spent.approximate
+    if apart:
+        return (
+            " Steps known only as (epsilon, delta) and Gaussian ones share a cap in its first "
+            "spend only: give one of them a data set of its own."
+        )
+    if spent.gaussian and any(isinstance(event, PureEvent) for event in events):
+        return (
+            " Beside Gaussian spends a pure step counts like Gaussian noise that is no more "
+            "private: draw it together with a fit, in one spend, or with Gaussian noise."
+        )
+    return ""
