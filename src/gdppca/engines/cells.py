@@ -10,6 +10,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from gdppca._errors import DataError, MissingExtraError
 
 # Arrow's own list: a file means the same through every reader.
@@ -17,8 +19,6 @@ MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
 )
-_TRUE = ("true", "True", "TRUE")
-_FALSE = ("false", "False", "FALSE")
 
 
 def quick_number(cell: str) -> str:
@@ -30,24 +30,19 @@ def number(cell: str, cast: str = "CAST") -> str:
     """The number that a cell of text spells, in DuckDB's words: the rule for every reader.
 
     A decimal number, or 1 and 0 for true and false. The quick ways of arrow and of DuckDB give the
-    same bits for whatever they take; what they do not take comes here.
+    same bits for whatever they take; what they do not take comes here. Few words only: DuckDB makes
+    a join of a long list, which loses the order of the rows.
     """
     return (
-        f"CASE WHEN {cell} IN ({_listed(MISSING)}) THEN NULL "
-        f"WHEN trim({cell}) IN ({_listed(_TRUE)}) THEN 1e0 "
-        f"WHEN trim({cell}) IN ({_listed(_FALSE)}) THEN 0e0 "
+        f"CASE WHEN trim({cell}) IN ('true', 'True', 'TRUE') THEN 1e0 "
+        f"WHEN trim({cell}) IN ('false', 'False', 'FALSE') THEN 0e0 "
         f"ELSE {cast}({cell} AS DOUBLE) END"
     )
 
 
 def spells_no_number(cell: str) -> str:
     """Whether a cell of text holds something else, in DuckDB's words."""
-    rule = number(cell, "TRY_CAST")
-    return f"{cell} IS NOT NULL AND {cell} NOT IN ({_listed(MISSING)}) AND ({rule}) IS NULL"
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
+    return f"{cell} IS NOT NULL AND ({number(cell, 'TRY_CAST')}) IS NULL"
 
 
 def numbers_spelt(cells: Any) -> Any:
@@ -59,19 +54,22 @@ def numbers_spelt(cells: Any) -> Any:
             "Reading flags from files needs DuckDB: pip install 'gdppca[engines]'."
         ) from None
     import pyarrow as pa
+    from pyarrow import compute
 
     try:
-        table = pa.table({"cell": cells.cast(pa.string())})
+        text = cells.cast(pa.string())
     except pa.ArrowInvalid:  # not UTF-8
         return cells
+    there = compute.invert(compute.is_in(text, value_set=pa.array(MISSING)))
+    table = pa.table({"cell": compute.if_else(there, text, None)})
     rule, misspelt = number("cell", "TRY_CAST"), spells_no_number("cell")
     # Nothing is fetched from anywhere, and no row is written anywhere.
     quiet = {"autoinstall_known_extensions": False, "temp_directory": ""}
     with duckdb.connect(config=quiet) as connection:
-        text = connection.from_arrow(table)
-        if text.query("given", f"SELECT 1 FROM given WHERE {misspelt} LIMIT 1").fetchall():
+        given = connection.from_arrow(table)
+        if given.query("given", f"SELECT 1 FROM given WHERE {misspelt} LIMIT 1").fetchall():
             return cells
-        found = text.query("given", f"SELECT {rule} AS number FROM given").to_arrow_reader()
+        found = given.query("given", f"SELECT {rule} AS number FROM given").to_arrow_reader()
         return found.read_all().column("number")
 
 
@@ -108,6 +106,8 @@ def _as_bytes(cells: Any) -> Any:
 
 def label_text(label: Any) -> str | None:
     """One label as text, by its own value."""
+    if isinstance(label, np.generic):
+        label = label.item()
     if isinstance(label, bytes):
         return label.decode("utf-8", "replace")
     if _is_whole(label):
