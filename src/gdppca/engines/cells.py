@@ -47,12 +47,6 @@ def spells_no_number(cell: str) -> str:
 
 def numbers_spelt(cells: Any) -> Any:
     """A column of bytes as one of floats; as it came where a cell spells no number."""
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingExtraError(
-            "Reading flags from files needs DuckDB: pip install 'gdppca[engines]'."
-        ) from None
     import pyarrow as pa
     from pyarrow import compute
 
@@ -61,14 +55,31 @@ def numbers_spelt(cells: Any) -> Any:
     except pa.ArrowInvalid:  # not UTF-8
         return cells
     there = compute.invert(compute.is_in(text, value_set=pa.array(MISSING)))
-    table = pa.table({"cell": compute.if_else(there, text, None)})
+    text = compute.if_else(there, text, None)
+    try:
+        return compute.utf8_trim(text, " \t").cast(pa.float64())  # what its own reader takes
+    except pa.ArrowInvalid:
+        pass  # out of here, since its message quotes a cell
+    found = _by_the_rule(text)
+    return cells if found is None else found
+
+
+def _by_the_rule(text: Any) -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError(
+            "Reading flags from files needs DuckDB: pip install 'gdppca[engines]'."
+        ) from None
+    import pyarrow as pa
+
     rule, misspelt = number("cell", "TRY_CAST"), spells_no_number("cell")
     # Nothing is fetched from anywhere, and no row is written anywhere.
     quiet = {"autoinstall_known_extensions": False, "temp_directory": ""}
     with duckdb.connect(config=quiet) as connection:
-        given = connection.from_arrow(table)
+        given = connection.from_arrow(pa.table({"cell": text}))
         if given.query("given", f"SELECT 1 FROM given WHERE {misspelt} LIMIT 1").fetchall():
-            return cells
+            return None
         found = given.query("given", f"SELECT {rule} AS number FROM given").to_arrow_reader()
         return found.read_all().column("number")
 

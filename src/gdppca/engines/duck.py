@@ -144,7 +144,8 @@ class DuckEngine:
     def _cells(self, more: str = "") -> str:
         names = zip(self._names, self._columns_here(), strict=True)
         cells = ", ".join(f"{self._number(name)} AS {here}" for name, here in names)
-        return f"SELECT {cells}{more} FROM rows"
+        view = "spelt" if self._source.spelt and self._cell_by_cell else "rows"
+        return f"SELECT {cells}{more} FROM {view}"
 
     def _number(self, name: str) -> str:
         if self._source.spelt:

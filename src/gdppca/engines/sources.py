@@ -36,7 +36,10 @@ class Source(Protocol):
     spelt: bool  # whether cells are text that spells numbers
 
     def open(self, connection: Any, folder: Path) -> None:
-        """Make the view `rows`; what must be written on the way goes to the folder."""
+        """Make the view `rows`; what must be written on the way goes to the folder.
+
+        Where cells are text, the view `spelt` shows them as they stand.
+        """
 
     def types(self) -> dict[str, str]:
         """DuckDB's type of every column."""
@@ -128,7 +131,10 @@ class Files(_Viewed):
             self._require_same_names(columns[self._paths[0]], path, names)
         _require_common_types(columns)
         self._reading = None
-        self._view(self._relation(self._paths, list(columns[self._paths[0]])))
+        names = list(columns[self._paths[0]])
+        self._view(self._relation(self._paths, names, "DOUBLE"))
+        if self.spelt:
+            self._relation(self._paths, names).create_view("spelt")
 
     def _columns_of(self, path: Path) -> dict[str, str]:
         self._reading = path
@@ -148,7 +154,9 @@ class Files(_Viewed):
             with_it, without = (self._paths[0], path) if lacking else (path, self._paths[0])
             raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
 
-    def _relation(self, paths: list[Path], columns: list[str] | None = None) -> Any:
+    def _relation(
+        self, paths: list[Path], columns: list[str] | None = None, json_type: str = "VARCHAR"
+    ) -> Any:
         if self._kind == "arrow":
             from pyarrow import dataset
 
@@ -158,8 +166,8 @@ class Files(_Viewed):
         if self._kind == "parquet":
             return self._connection.read_parquet(names, union_by_name=len(names) > 1)
         if self._kind == "json":
-            as_text = None if columns is None else dict.fromkeys(columns, "VARCHAR")
-            return self._connection.read_json(names, columns=as_text)
+            types = None if columns is None else dict.fromkeys(columns, json_type)
+            return self._connection.read_json(names, columns=types)
         tabbed = any(".tsv" in path.suffixes for path in paths)
         return self._connection.read_csv(
             names,
