@@ -131,10 +131,10 @@ class Files(_Viewed):
             self._require_same_names(columns[self._paths[0]], path, names)
         _require_common_types(columns)
         self._reading = None
-        names = list(columns[self._paths[0]])
-        self._view(self._relation(self._paths, names, "DOUBLE"))
+        every = list(columns[self._paths[0]])
+        self._view(self._relation(self._paths, every, "DOUBLE"))
         if self.spelt:
-            self._relation(self._paths, names).create_view("spelt")
+            self._relation(self._paths, every).create_view("spelt")
 
     def _columns_of(self, path: Path) -> dict[str, str]:
         self._reading = path
