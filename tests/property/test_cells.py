@@ -223,6 +223,16 @@ def test_flags_and_numbers_may_stand_in_one_column(tmp_path):
         np.testing.assert_array_equal(read(rows, tmp_path), [[1, 0], [0.5, 0], [2, 1]])
 
 
+@pytest.mark.parametrize("cell", ["1", "true", '"3"'])
+def test_no_cell_decides_what_the_columns_of_json_are(cell, tmp_path):
+    """DuckDB takes a wide row for a map where all of its cells are of one type."""
+    wide = ", ".join(f'"c{k}": 0.5' for k in range(300))
+    (tmp_path / "t.jsonl").write_text(f'{{{wide}, "last": 2.5}}\n{{{wide}, "last": {cell}}}\n')
+    with open_engine(tmp_path / "t.jsonl", None) as engine:
+        assert engine.n_features == 301
+        assert engine.sample(2)[:, 299:].tolist() == [[0.5, 2.5], [0.5, float(json.loads(cell))]]
+
+
 # Labels.
 
 label_cells = st.sampled_from(LABELS) | st.text(st.characters(codec="utf-8"), max_size=9)

@@ -167,7 +167,8 @@ class Files(_Viewed):
             return self._connection.read_parquet(names, union_by_name=len(names) > 1)
         if self._kind == "json":
             types = None if columns is None else dict.fromkeys(columns, json_type)
-            return self._connection.read_json(names, columns=types)
+            # Many columns of one type would be one map, until a cell is of another type.
+            return self._connection.read_json(names, columns=types, map_inference_threshold=-1)
         tabbed = any(".tsv" in path.suffixes for path in paths)
         return self._connection.read_csv(
             names,
