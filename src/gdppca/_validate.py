@@ -109,17 +109,30 @@ def flag(**parameter: Any) -> bool:
     return bool(value)
 
 
+def floats(values: Any) -> np.ndarray | None:
+    """Anything as an array of floats, or None where it holds something else.
+
+    Every array that a user hands over comes through here or through `engines.frames.as_matrix`:
+    numpy's error quotes the entry, even behind another one that is raised while it is handled.
+    """
+    try:
+        return np.asarray(values, dtype=float)
+    except MemoryError:
+        raise
+    except Exception:  # of numpy, or of whatever library the entries are from
+        return None
+
+
 def vector(length: int, **parameter: Any) -> np.ndarray:
     """Return a finite float vector of the given length; its entries are never printed."""
     name, value = _only(parameter)
-    try:
-        array = np.array(value, dtype=float)  # a copy: the caller may change its own
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"`{name}` must be a sequence of numbers.") from None
+    array = floats(value)
+    if array is None:
+        raise ParameterError(f"`{name}` must be a sequence of numbers.")
     if array.shape != (length,):
         raise ParameterError(
             f"`{name}` must hold one number per column: shape ({length},), got {array.shape}."
         )
     if not np.isfinite(array).all():
         raise ParameterError(f"`{name}` must be finite.")
-    return array
+    return array.copy()  # the caller may change its own

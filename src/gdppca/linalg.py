@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from gdppca._errors import ParameterError
+from gdppca._validate import floats
 
 LARGEST = float(np.finfo(float).max)
 SQRT2 = float(np.sqrt(2.0))
@@ -171,10 +172,10 @@ def directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def orthonormal_basis(name: str, vectors: np.ndarray) -> np.ndarray:
     """Orthonormal columns that span the given rows; `name` is what an error calls them."""
-    basis = np.asarray(vectors, dtype=float)
-    if basis.ndim == 1:
+    basis = floats(vectors)
+    if basis is not None and basis.ndim == 1:
         basis = basis[None, :]
-    if basis.ndim != 2 or not np.isfinite(basis).all():
+    if basis is None or basis.ndim != 2 or not np.isfinite(basis).all():
         raise ParameterError(f"`{name}` must hold directions as the rows of a finite matrix.")
     if len(basis) > basis.shape[1]:  # they span everything, and any angle would be zero
         raise ParameterError(

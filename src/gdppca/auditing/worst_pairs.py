@@ -174,7 +174,7 @@ def _columns(pca: Any) -> int:
     for name in _ARRAYS:
         value = getattr(pca, name, None)
         if value is not None and not isinstance(value, str):
-            return len(_at_least_two(np.asarray(value, dtype=float)))
+            return len(_at_least_two(_public(value, None)))
     return 2 if isinstance(pca.n_components, str) else max(2, pca.n_components)
 
 
@@ -186,7 +186,12 @@ def _at_least_two(array: np.ndarray) -> np.ndarray:
 
 def _public(value: Any, default: Any) -> Any:
     """A public vector, or the default where it is private or not given."""
-    return default if value is None or isinstance(value, str) else np.asarray(value, dtype=float)
+    if value is None or isinstance(value, str):
+        return default
+    array = _validate.floats(value)
+    if array is None:
+        raise ParameterError("Public vectors of an estimator must hold numbers.")
+    return array
 
 
 def _rows(pca: Any) -> int:
@@ -285,7 +290,7 @@ def _projection(pca: SGPCA) -> tuple[Tables, Score]:
     d = _columns(pca)
     Delta = 0.0
     if pca.eigenvalues is not None:
-        Delta = likely_sensitivity(np.asarray(pca.eigenvalues, dtype=float), 1, _ROWS)
+        Delta = likely_sensitivity(_public(pca.eigenvalues, None), 1, _ROWS)
     angle = 0.5 * math.acos(min(1.0, Delta / linalg.SQRT2))
     first, second = np.zeros((2, _ROWS, d))
     first[0, :2] = math.cos(angle), math.sin(angle)

@@ -13,7 +13,8 @@ import typer
 from gdppca._errors import ParameterError
 from gdppca.cli.files import drawn, read_plan, require_writable
 from gdppca.cli.show import console, late_progress, summary
-from gdppca.engines.files import can_read_whole, read_table
+from gdppca.engines.cells import label_texts
+from gdppca.engines.files import can_read_whole, column_names, read_table
 from gdppca.engines.sources import files_behind
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
@@ -131,28 +132,18 @@ def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
     column, categories = _group_wish(wish.groups)
     if not wish.score_map:
         raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
-    whole = read_table(file, None)
-    if column not in whole.column_names:
+    every = column_names(file)
+    if column not in every:
         raise ParameterError(f"'{file}' has no column '{column}' for the groups.")
-    others = [name for name in whole.column_names if name != column]
+    others = [name for name in every if name != column]
     names = wish.columns or others
     if column in names:
         raise ParameterError(f"'{column}' cannot be a group and a column of the analysis.")
     missing = [name for name in names if name not in others]
     if missing:
         raise ParameterError(f"'{file}' has no column '{missing[0]}'.")
-    return whole.select(names), _labels(whole.column(column), column), categories
-
-
-def _labels(cells: Any, column: str) -> list[str | None]:
-    """Cells as words; what cannot be a word is refused without a cell in the message."""
-    try:
-        labels: list[str | None] = cells.cast("string").to_pylist()
-    except (ValueError, NotImplementedError):  # arrow's errors quote cells
-        labels = []
-    if len(labels) != len(cells):
-        raise ParameterError(f"The column '{column}' does not hold words or whole numbers.")
-    return labels
+    table = read_table(file, names, labels=column)
+    return table.select(names), label_texts(table.column(column), column), categories
 
 
 def _group_wish(text: str) -> tuple[str, list[str]]:

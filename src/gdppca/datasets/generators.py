@@ -103,8 +103,8 @@ def _degrees(law: Any) -> float:
 
 
 def _orthonormal(components: Any, lam: np.ndarray, d: int) -> np.ndarray:
-    V = np.asarray(components, dtype=float)
-    if V.shape != (len(lam), d) or not np.allclose(V @ V.T, np.eye(len(lam))):
+    V = _validate.floats(components)
+    if V is None or V.shape != (len(lam), d) or not np.allclose(V @ V.T, np.eye(len(lam))):
         raise ParameterError(f"`components` must be {len(lam)} orthonormal rows of length {d}.")
     return V
 

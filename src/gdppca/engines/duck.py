@@ -25,9 +25,10 @@ from gdppca._errors import (
     ParameterError,
 )
 from gdppca.engines.base import OrderKeys, Recipe, Sums, key_threshold
+from gdppca.engines.cells import number, quick_number
 from gdppca.engines.frames import as_matrix, listed
 from gdppca.engines.scratch import private_folder
-from gdppca.engines.sources import Source
+from gdppca.engines.sources import Source, quoted
 from gdppca.kernels import Progress
 from gdppca.kernels.parallel import usable_cores
 
@@ -41,9 +42,14 @@ _TELL_EVERY = 0.5  # seconds
 _INTERRUPTED = "Query interrupted|INTERRUPT Error|UDF: KeyboardInterrupt"
 _TERMS = 100  # of a sum inside a query, which must not be nested too deep
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_LONG = ("DECIMAL", "HUGEINT", "UHUGEINT")
 _NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}
 
 Result = TypeVar("Result")
+
+
+class _NotForTheQuickWay(Exception):
+    """Text that is no plain number: a flag, or no number at all."""
 
 
 class DuckEngine:
@@ -59,6 +65,8 @@ class DuckEngine:
         self._source = source
         self._keys = keys
         self._columns = columns
+        self._cell_by_cell = not source.spelt
+        self._names: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -66,8 +74,9 @@ class DuckEngine:
             self._connection = stack.enter_context(_connected(str(self._folder)))
             self._plainly(lambda: self._source.open(self._connection, self._folder))
             self._names = self.names = self._source.selected(self._columns)
-            _refuse_text(self._source.types(), self._names)
-            self.n_samples = self._plainly(self._count)
+            if not self._source.spelt:
+                _refuse_text(self._source.types(), self._names)
+            self.n_samples = self._quickly_or_by_cell(lambda: self._plainly(self._count))
             self.n_features = len(self._names)
             if self._keys is not None:
                 _add_key_function(self._connection, self._keys)
@@ -79,6 +88,9 @@ class DuckEngine:
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
+        return self._quickly_or_by_cell(lambda: self._sampled(size))
+
+    def _sampled(self, size: int) -> np.ndarray:
         bad = self._unfit()  # come along, to be refused before anything is spent
         if self._keys is None:
             for _ in self._batches(f"SELECT * FROM ({self._cells()}) WHERE {bad} LIMIT 1"):
@@ -91,6 +103,18 @@ class DuckEngine:
 
     def total(self, recipe: Recipe, progress: Progress) -> Sums:
         """The sum over all rows; sorted by their keys first where their order matters."""
+        return self._quickly_or_by_cell(lambda: self._summed(recipe, progress))
+
+    def _quickly_or_by_cell(self, action: Callable[[], Result]) -> Result:
+        """Read again where a cell is not for the quick way; both ways give the same bits."""
+        try:
+            return action()
+        except _NotForTheQuickWay:
+            pass
+        self._cell_by_cell = True
+        return action()
+
+    def _summed(self, recipe: Recipe, progress: Progress) -> Sums:
         n, total, done = self.n_samples, recipe.empty(), 0
         if recipe.ordered and self._keys is not None:
             query, sorting = f"{self._keyed()} ORDER BY secret", _SORTING
@@ -120,13 +144,16 @@ class DuckEngine:
     def _cells(self, more: str = "") -> str:
         names = zip(self._names, self._columns_here(), strict=True)
         cells = ", ".join(f"{self._number(name)} AS {here}" for name, here in names)
-        return f"SELECT {cells}{more} FROM rows"
+        view = "spelt" if self._source.spelt and self._cell_by_cell else "rows"
+        return f"SELECT {cells}{more} FROM {view}"
 
     def _number(self, name: str) -> str:
-        if self._source.types()[name] == "BOOLEAN":
-            # A cast would reach DuckDB's reader of CSV, which takes no "true" for a number.
-            return f"CASE WHEN {quoted(name)} THEN 1e0 WHEN NOT {quoted(name)} THEN 0e0 END"
-        return f"CAST({quoted(name)} AS DOUBLE)"
+        if self._source.spelt:
+            return (number if self._cell_by_cell else quick_number)(quoted(name))
+        if self._source.types()[name].split("(")[0].upper() in _LONG:
+            # By its digits, rounded once; DuckDB's own way rounds twice.
+            return quick_number(f"CAST({quoted(name)} AS VARCHAR)")
+        return quick_number(quoted(name))
 
     def _keyed(self) -> str:
         """Cells, and beside them the key of each row; nothing else that could bear its name."""
@@ -185,7 +212,7 @@ class DuckEngine:
         self._source.require_unchanged()
         raise self._explained(failure)
 
-    def _explained(self, failure: str) -> DataError:
+    def _explained(self, failure: str) -> Exception:
         in_our_folder = str(self._folder) in failure or "max_temp_directory_size" in failure
         if in_our_folder or "No space left" in failure:
             return DataError(
@@ -198,7 +225,9 @@ class DuckEngine:
                 f"{self._source.name} needs more memory than DuckDB was given, {_memory()}. Set "
                 f"{MEMORY_VARIABLE} to more, such as 2GB."
             )
-        return self._source.explained()
+        if not self._cell_by_cell and self._names:
+            return _NotForTheQuickWay()
+        return self._source.explained(self._names)
 
 
 def _memory() -> str:
@@ -257,8 +286,3 @@ def _refuse_text(types: dict[str, str], names: tuple[str, ...]) -> None:
         raise ColumnTypeError(
             f"{listed(text)}: not numbers. Use other columns, or code these as numbers yourself."
         )
-
-
-def quoted(name: str) -> str:
-    """A column's name inside a query."""
-    return '"' + name.replace('"', '""') + '"'

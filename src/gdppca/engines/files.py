@@ -3,48 +3,78 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gdppca._errors import DataError, MissingExtraError
+from gdppca.engines.cells import MISSING, numbers_spelt
 
 _READERS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
-def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
+def read_table(
+    path: str | Path, columns: list[str] | None = None, labels: str | None = None
+) -> Any:
     """Read a CSV (with a header) or Parquet file into an arrow table.
 
-    Messages of the readers quote cells, so they are replaced.
+    Columns of a CSV file are numbers by declaration, and each cell is read by itself: a column
+    with a cell that spells none stays as it came, to be refused by name. The column of `labels`
+    stays as it came, too, and is the last one.
     """
     path = Path(path)
+    names = column_names(path)
+    numbers = require_columns(names, columns, f"'{path}'")
+    wanted = [*(name for name in numbers if name != labels), *([labels] if labels else [])]
+    if _kind(path) == "csv":
+        table = _without_cells(path, lambda: _csv_columns(path, wanted, labels, len(names)))
+    else:
+        table = _without_cells(path, lambda: _parquet_columns(path, wanted))
+    if not table.num_rows:
+        raise DataError(f"'{path}' has no rows.")
+    return table
+
+
+def column_names(path: str | Path) -> list[str]:
+    """The names in a file's header."""
+    path = Path(path)
+    if not path.is_file() and _kind(path):
+        raise DataError(f"There is no file '{path}'.")
+    read = _csv_names if _kind(path) == "csv" else _parquet_names
+    names: list[str] = _without_cells(path, lambda: read(path))
+    if _kind(path) == "csv":
+        require_header(path, names)
+    require_columns(names, None, f"'{path}'")
+    return names
+
+
+def _kind(path: Path) -> str:
     kind = _READERS.get(path.suffix.lower())
     if kind is None:
         raise DataError(f"'{path}' must end in {' or '.join(_READERS)}.")
-    if not path.is_file():
-        raise DataError(f"There is no file '{path}'.")
-    pa, read = _reader(kind)
+    return kind
+
+
+def _without_cells(path: Path, read: Callable[[], Any]) -> Any:
+    """What a reader gives; its messages quote cells, so they are replaced."""
     try:
-        table = read(path)
-        names = table.column_names
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(
+            "Reading files needs pyarrow: pip install 'gdppca[engines]'."
+        ) from None
+    try:
+        return read()
     except UnicodeDecodeError:
-        names = None
+        problem = f"'{path}' has column names that are not UTF-8. Save it as UTF-8."
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, OSError):
-        table = None
-    except MemoryError:  # arrow's is one
-        raise DataError(f"'{path}' does not fit into memory.") from None
-    if table is None:  # raised out here, so that the reader's message is not even in __context__
-        raise DataError(
-            f"'{path}' cannot be read as {kind}: it is damaged, empty or has rows of different "
-            "lengths."
+        problem = (
+            f"'{path}' cannot be read as {_kind(path)}: it is damaged, empty or has rows of "
+            "different lengths."
         )
-    if names is None:
-        raise DataError(f"'{path}' has column names that are not UTF-8. Save it as UTF-8.")
-    if kind == "csv":
-        require_header(path, names)
-    if not table.num_rows:
-        raise DataError(f"'{path}' has no rows.")
-    return _selected(table, columns, path)
+    except MemoryError:  # arrow's is one
+        problem = f"'{path}' does not fit into memory."
+    raise DataError(problem)  # out here, so that the reader's message is not even in __context__
 
 
 def can_read_whole(path: Path) -> bool:
@@ -77,26 +107,67 @@ def _looks_like_a_cell(name: str) -> bool:
     )
 
 
-def _reader(kind: str) -> tuple[Any, Any]:
+def _csv_names(path: Path) -> list[str]:
+    """Names as arrow reads them, from the first line that is not empty."""
+    from pyarrow import csv, py_buffer
+
+    with path.open("rb") as file:
+        header = file.readline()
+        while (not header.strip() or header.count(b'"') % 2) and (more := file.readline()):
+            header += more
+    names: list[str] = csv.read_csv(py_buffer(header)).column_names
+    return names
+
+
+def _parquet_names(path: Path) -> list[str]:
+    from pyarrow import parquet
+
+    return list(parquet.read_schema(path).names)
+
+
+def _csv_columns(path: Path, wanted: list[str], labels: str | None, n_columns: int) -> Any:
+    """Numbers the quick way; where a cell is not for it, all of them cell by cell."""
+    import pyarrow as pa
+
+    as_text = dict.fromkeys(wanted, pa.binary())
+    quick = {name: pa.binary() if name == labels else pa.float64() for name in wanted}
     try:
-        import pyarrow as pa
-        from pyarrow import csv, parquet
-    except ImportError:
-        raise MissingExtraError(
-            "Reading files needs pyarrow: pip install 'gdppca[engines]'."
-        ) from None
-
-    # One block: a type is inferred from the whole file, and a column of numbers with a word far
-    # down becomes a column of text, which is refused by name.
-    def read_csv(path: Path) -> Any:
-        block = min(max(path.stat().st_size, 2**20), 2**31 - 1)
-        return csv.read_csv(path, csv.ReadOptions(block_size=block))
-
-    return pa, {"csv": read_csv, "parquet": parquet.read_table}[kind]
+        return _csv_table(path, quick, n_columns)
+    except pa.ArrowInvalid:
+        pass
+    table = _csv_table(path, as_text, n_columns)
+    for k, name in enumerate(wanted):
+        if name != labels:
+            table = table.set_column(k, name, numbers_spelt(table.column(k)))
+    return table
 
 
-def _selected(table: Any, columns: list[str] | None, path: Path) -> Any:
-    return table.select(list(require_columns(table.column_names, columns, f"'{path}'")))
+def _csv_table(path: Path, types: dict[str, Any], n_columns: int) -> Any:
+    """Columns of given types, and nothing guessed; one block, so that any cell fits into it."""
+    from pyarrow import csv
+
+    block = min(max(path.stat().st_size, 2**20), 2**31 - 1)
+    return csv.read_csv(
+        path,
+        csv.ReadOptions(block_size=block),
+        # In a file of one column an empty line is a row, as it is for DuckDB.
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=n_columns > 1),
+        csv.ConvertOptions(
+            column_types=types, include_columns=list(types), null_values=list(MISSING)
+        ),
+    )
+
+
+def _parquet_columns(path: Path, wanted: list[str]) -> Any:
+    """Columns as they are; those with a dictionary as the values that it holds."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = parquet.read_table(path).select(wanted)
+    for k, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(k, field.name, table.column(k).cast(field.type.value_type))
+    return table
 
 
 def require_columns(names: list[str], columns: list[str] | None, where: str) -> tuple[str, ...]:

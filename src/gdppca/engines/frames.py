@@ -55,9 +55,22 @@ def _from_frame(X: Any) -> Matrix:
 
 
 def _numbers(column: nw.Series, name: str) -> np.ndarray:
-    if column.null_count():
+    missing, entries = _entries(column)
+    if missing:
         _refuse("missing values", [name])
-    return _floats(column.to_numpy(), name)
+    if entries is None:
+        raise _not_numbers([name])
+    return _floats(entries, name)
+
+
+def _entries(column: nw.Series) -> tuple[int, np.ndarray | None]:
+    """Missing cells and all cells; none where a library stumbles over one, and may quote it."""
+    try:
+        return column.null_count(), column.to_numpy()
+    except MemoryError:
+        raise
+    except Exception:
+        return 0, None
 
 
 def _not_numeric(frame: nw.DataFrame) -> list[str]:
@@ -88,10 +101,9 @@ def _from_array(X: Any) -> Matrix:
         raise DataError("A whole table is needed. Select columns as a frame; collect a lazy one.")
     if isinstance(X, np.ma.MaskedArray):
         raise DataError("Masked arrays are not read: drop or fill the masked cells first.")
-    try:
-        array = np.asarray(X)
-    except (TypeError, ValueError):
-        raise DataError("The table must be rectangular: rows of one length.") from None
+    array = _as_array(X)
+    if array is None:
+        raise DataError("The table must be rectangular: rows of one length.")
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: give the real and imaginary parts as columns.")
     if array.ndim != 2:
@@ -105,6 +117,15 @@ def _from_array(X: Any) -> Matrix:
         _floats(np.asarray(array[:, k], dtype=object), str(k)) for k in range(array.shape[1])
     ]
     return Matrix(np.ascontiguousarray(np.stack(columns, axis=1)), None)
+
+
+def _as_array(X: Any) -> np.ndarray | None:
+    try:
+        return np.asarray(X)
+    except MemoryError:
+        raise
+    except Exception:  # it may quote a cell
+        return None
 
 
 def _require_finite(matrix: Matrix) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gdppca._errors import DataError
+from gdppca.engines.cells import MISSING, spells_no_number
 from gdppca.engines.files import require_columns, require_header
 
 _KINDS = {
@@ -23,26 +24,22 @@ _KINDS = {
     ".ndjson": "json",
 }
 _PACKED = (".gz", ".zst")
-# As arrow's reader has them, so that a file means the same whatever its size.
-_MISSING = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
-]
-_UNKNOWN = "UNKNOWN"
-_WHOLE_FILE = -1  # rows that types are guessed from
 # Nothing of this is guessed: the first rows must not decide how others are read, or whether.
 _DIALECT = {"quotechar": '"', "escapechar": '"', "comment": "", "skiprows": 0}
-_NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UBIGINT", "DECIMAL", "FLOAT")
-_GUESSED = {"csv": _NARROW, "json": (*_NARROW, "BOOLEAN")}  # what stands for any number
+_SPELT = ("csv", "json")  # kinds whose cells are text
 
 
 class Source(Protocol):
     """Something that DuckDB can look at as a table called `rows`."""
 
     name: str  # for messages
+    spelt: bool  # whether cells are text that spells numbers
 
     def open(self, connection: Any, folder: Path) -> None:
-        """Make the view `rows`; what must be written on the way goes to the folder."""
+        """Make the view `rows`; what must be written on the way goes to the folder.
+
+        Where cells are text, the view `spelt` shows them as they stand.
+        """
 
     def types(self) -> dict[str, str]:
         """DuckDB's type of every column."""
@@ -53,14 +50,15 @@ class Source(Protocol):
     def require_unchanged(self) -> None:
         """Refuse what was changed since it was opened."""
 
-    def explained(self) -> DataError:
-        """What to say when it cannot be read; never what the reader said."""
+    def explained(self, columns: tuple[str, ...]) -> DataError:
+        """What to say when these cannot be read; never what the reader said."""
 
 
 class _Viewed:
     """What all sources share: a view, its columns."""
 
     name = "The table"
+    spelt = False
 
     def _view(self, relation: Any) -> None:
         self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -75,7 +73,7 @@ class _Viewed:
     def require_unchanged(self) -> None:
         """Data in memory stays as it is."""
 
-    def explained(self) -> DataError:
+    def explained(self, columns: tuple[str, ...]) -> DataError:
         return DataError(f"{self.name} cannot be read. Nothing was released.")
 
 
@@ -125,6 +123,7 @@ class Files(_Viewed):
         if len(kinds) > 1:
             raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
         [self._kind] = kinds
+        self.spelt = self._kind in _SPELT
 
     def open(self, connection: Any, folder: Path) -> None:
         """Compare the columns of the files, and look at them as one table."""
@@ -135,22 +134,19 @@ class Files(_Viewed):
                 require_header(path, list(names))
         for path, names in columns.items():
             self._require_same_names(columns[self._paths[0]], path, names)
-        types = _common_types(columns)
+        _require_common_types(columns)
         self._reading = None
-        self._view(self._relation(self._paths, types))
+        every = list(columns[self._paths[0]])
+        self._view(self._relation(self._paths, every, "DOUBLE"))
+        if self.spelt:
+            self._relation(self._paths, every).create_view("spelt")
 
-    def _columns_of(self, path: Path, guessed_from: int = 20_480) -> dict[str, str]:
+    def _columns_of(self, path: Path) -> dict[str, str]:
         self._reading = path
         if path.stat().st_size == 0:
-            raise self.explained()
-        relation = self._relation([path], guessed_from=guessed_from)
-        types = list(map(str, relation.types))
-        if self._kind == "csv" and not relation.limit(1).fetchall():
-            types = [_UNKNOWN] * len(types)
-        if self._kind in _GUESSED:
-            # The first rows must not decide how others are rounded; nor one file for the next.
-            anything = _GUESSED[self._kind]
-            types = ["DOUBLE" if kind.split("(")[0] in anything else kind for kind in types]
+            raise self.explained(())
+        relation = self._relation([path])
+        types = ["text"] * len(relation.columns) if self.spelt else map(str, relation.types)
         return dict(zip(relation.columns, types, strict=True))
 
     def _require_same_names(
@@ -164,7 +160,7 @@ class Files(_Viewed):
             raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
 
     def _relation(
-        self, paths: list[Path], types: dict[str, str] | None = None, guessed_from: int = 20_480
+        self, paths: list[Path], columns: list[str] | None = None, json_type: str = "VARCHAR"
     ) -> Any:
         if self._kind == "arrow":
             from pyarrow import dataset
@@ -175,16 +171,17 @@ class Files(_Viewed):
         if self._kind == "parquet":
             return self._connection.read_parquet(names, union_by_name=len(names) > 1)
         if self._kind == "json":
-            return self._connection.read_json(names, columns=types)
+            types = None if columns is None else dict.fromkeys(columns, json_type)
+            # Many columns of one type would be one map, until a cell is of another type.
+            return self._connection.read_json(names, columns=types, map_inference_threshold=-1)
         tabbed = any(".tsv" in path.suffixes for path in paths)
         return self._connection.read_csv(
             names,
             header=True,
             sep="\t" if tabbed else ",",
             **_DIALECT,
-            dtype=types,
-            na_values=_MISSING,
-            sample_size=guessed_from,
+            all_varchar=True,
+            na_values=list(MISSING),
             union_by_name=len(names) > 1,
         )
 
@@ -194,48 +191,44 @@ class Files(_Viewed):
             if _stamp(path) != stamp:
                 raise DataError(f"'{path}' changed while it was read. Nothing was released.")
 
-    def explained(self) -> DataError:
-        """Which column of which file holds something else than it seemed to."""
-        if self._reading is None and self._kind == "csv":
-            for path in self._paths:
-                try:
-                    types = self._columns_of(path, _WHOLE_FILE)
-                except Exception:  # whatever it is, it may quote a cell
-                    types = {}
-                text = [
-                    name
-                    for name, kind in types.items()
-                    if kind not in (self._types.get(name), _UNKNOWN)
-                ]
-                if text:
-                    return DataError(
-                        f"Column '{text[0]}' of '{path}': not numbers in every row. Use other "
-                        "columns, or code this one as numbers yourself."
-                    )
-                if not types:
-                    break
-                self._reading = None
+    def explained(self, columns: tuple[str, ...]) -> DataError:
+        """Which column of which file holds something else than numbers, where that is it."""
+        found = self._not_numbers(columns) if self.spelt and self._reading is None else None
+        if found is not None:
+            path, name = found
+            return DataError(
+                f"Column '{name}' of '{path}': not numbers in every row. Use other columns, or "
+                "code this one as numbers yourself."
+            )
         where = f"'{self._reading}'" if self._reading else self.name
         return DataError(
             f"{where} cannot be read as {self._kind}: it is damaged, empty or has rows of "
             "different lengths."
         )
 
+    def _not_numbers(self, columns: tuple[str, ...]) -> tuple[Path, str] | None:
+        for path in self._paths:
+            for name in columns:
+                try:
+                    rows = self._relation([path], list(self._types))
+                    if rows.filter(spells_no_number(quoted(name))).limit(1).fetchall():
+                        return path, name
+                except Exception:  # whatever it is, it may quote a cell
+                    return None
+        return None
 
-def _common_types(columns: dict[Path, dict[str, str]]) -> dict[str, str]:
-    """The type that a column has in every file; a CSV file without rows says nothing of it."""
+
+def _require_common_types(columns: dict[Path, dict[str, str]]) -> None:
+    """A column has one type in every file."""
     known: dict[str, tuple[str, Path]] = {}
     for path, types in columns.items():
         for name, kind in types.items():
             before, where = known.setdefault(name, (kind, path))
-            if before == _UNKNOWN:
-                known[name] = (kind, path)
-            elif kind not in (before, _UNKNOWN):
+            if kind != before:
                 raise DataError(
                     f"Column '{name}' is {before} in '{where}' and {kind} in '{path}'. Save the "
                     "files with the same types."
                 )
-    return {name: "DOUBLE" if kind == _UNKNOWN else kind for name, (kind, _) in known.items()}
 
 
 def kind_of(path: Path) -> str:
@@ -302,3 +295,8 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def quoted(name: str) -> str:
+    """A column's name inside a query."""
+    return '"' + name.replace('"', '""') + '"'

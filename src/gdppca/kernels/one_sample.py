@@ -56,7 +56,8 @@ class SignSum:
     """
 
     def __init__(self, sign: Any, center: Any, *, radius: Any = None) -> None:
-        self.center = _validate.vector(len(np.atleast_1d(center)), center=center)
+        found = _validate.floats(center)
+        self.center = _validate.vector(1 if found is None else found.size, center=center)
         self.n_features = len(self.center)
         self.sign = as_sign(sign, radius, n_features=self.n_features)
         self.n_samples = 0

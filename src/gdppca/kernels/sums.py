@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import DataError
+from gdppca._validate import floats
 from gdppca.kernels.parallel import in_order
 
 _CHECKED = 2**22  # numbers that a thread looks at
@@ -12,12 +13,17 @@ _CHECKED = 2**22  # numbers that a thread looks at
 
 def finite_matrix(X: np.ndarray) -> np.ndarray:
     """Rows as a contiguous float matrix without NaN and inf."""
-    X = np.ascontiguousarray(X, dtype=float)
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise DataError(f"Rows must form a matrix with at least one column, got shape {X.shape}.")
-    if not all_finite(X):
+    rows = floats(X)
+    if rows is None:
+        raise DataError("Rows must form a matrix of numbers.")
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise DataError(
+            f"Rows must form a matrix with at least one column, got shape {rows.shape}."
+        )
+    rows = np.ascontiguousarray(rows)
+    if not all_finite(rows):
         raise DataError("Rows hold NaN or inf; only finite numbers can be compared.")
-    return X
+    return rows
 
 
 def all_finite(X: np.ndarray) -> bool:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import LedgerError, MissingExtraError, ParameterError, PrivacyWarning
+from gdppca._errors import (
+    DataError,
+    LedgerError,
+    MissingExtraError,
+    ParameterError,
+    PrivacyWarning,
+)
 from gdppca.ledgers import address as addresses
 from gdppca.ledgers.chain import START, Entry, Head, canonical, sealed
 from gdppca.ledgers.entries import (
@@ -359,7 +365,10 @@ class Ledger:
         if key is None:
             with self._store.reading() as book:
                 key = bytes.fromhex(book.about["key"])
-        table = np.ascontiguousarray(data, dtype="<f8")
+        numbers = _validate.floats(data)
+        if numbers is None:
+            raise DataError("`data` must be numbers: a table's matrix, or an array.")
+        table = np.ascontiguousarray(numbers, dtype="<f8")
         return hmac.new(key, repr(table.shape).encode() + table.tobytes(), "sha256").hexdigest()
 
     def _open(self, book: Book) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import Any
 
 import numpy as np
 
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
+from gdppca.engines.cells import label_text
 
 
 def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -25,31 +27,54 @@ def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple
     except TypeError:
         raise ParameterError("`categories` must be a sequence of names.") from None
     names = tuple(str(category) for category in declared)
-    if not names or len(set(names)) < len(names):
+    if not names or len(set(names)) < len(names) or len(place) < len(names):
         raise ParameterError("`categories` must hold at least one name, and no name twice.")
-    codes = (_place(place, label) for label in labels)
+    written = {label_text(category): k for k, category in enumerate(declared)}
+    codes = (_place(place, written, label) for label in labels)
     return np.fromiter(codes, dtype=np.int64, count=n), names
 
 
-def _place(place: dict[Any, int], label: Any) -> int:
-    """Index of a label; anything undeclared, even what is no name at all, is in no group."""
+def _place(place: dict[Any, int], written: dict[str | None, int], label: Any) -> int:
+    """Index of a label; anything undeclared, even what is no name at all, is in no group.
+
+    A label is a category that it equals, or else one that is written the same: next to one word
+    some libraries turn all numbers into words, and next to one gap into fractions.
+    """
     try:
-        return place.get(label, -1)
-    except TypeError:
+        if label in place:
+            return place[label]
+        return written.get(label_text(label), -1)
+    except Exception:  # whatever it is, others have their places
         return -1
 
 
 def _labels(groups: Any) -> list[Any]:
     """Labels as plain objects; an error says nothing about any of them."""
-    if isinstance(groups, str) or getattr(groups, "ndim", 1) != 1:
+    labels = None
+    if not isinstance(groups, str) and getattr(groups, "ndim", 1) == 1:
+        labels = _listed(groups)
+    if labels is None:
         raise ParameterError("`groups` must be a sequence of labels, one per row.")
+    return labels
+
+
+def _listed(groups: Any) -> list[Any] | None:
+    """Labels, each by itself: one that is no object of Python does not stop the others."""
     for name in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
-        if hasattr(groups, name):
+        with contextlib.suppress(Exception):
             return list(getattr(groups, name)())
     try:
-        return list(groups)
+        return [_plain(label) for label in groups]
     except TypeError:
-        raise ParameterError("`groups` must be a sequence of labels, one per row.") from None
+        return None
+
+
+def _plain(label: Any) -> Any:
+    """A label of arrow as an object of Python, or none."""
+    try:
+        return label.as_py() if hasattr(label, "as_py") else label
+    except Exception:
+        return None
 
 
 def _declared(groups: Any) -> list[Any]:

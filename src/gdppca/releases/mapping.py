@@ -311,11 +311,8 @@ def _free_spans(frame: Any, release: Release, axes: tuple[int, int]) -> tuple[Sp
 
 
 def _numbers(frame: Any) -> np.ndarray:
-    try:
-        spans = np.array(frame, dtype=float)
-    except (TypeError, ValueError):
-        spans = np.empty(0)
-    if spans.shape != (2, 2):
+    spans = _validate.floats(frame)
+    if spans is None or spans.shape != (2, 2):
         raise ParameterError("`frame` must be ((x0, x1), (y0, y1)), 'variances' or None.")
     return spans
 

@@ -103,11 +103,8 @@ def private_quantile(
 
 
 def _finite_vector(values: Any) -> np.ndarray:
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        array = None
-    if array is None:  # raised out here: numpy's message quotes the value
+    array = _validate.floats(values)
+    if array is None:
         raise DataError("`values` must be numbers.")
     if array.ndim != 1 or len(array) < 2:
         raise DataError(f"`values` must be a vector of at least two numbers, got {array.shape}.")

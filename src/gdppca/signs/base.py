@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import ParameterError
+from gdppca._errors import DataError, ParameterError
 from gdppca.linalg import directions
 
 _SMALLEST, _LARGEST = 1e-150, 1e150  # their squares and inverse squares are still floats
@@ -55,7 +55,10 @@ class Sign(ABC):
 
     def __call__(self, t: np.ndarray) -> np.ndarray:
         """Apply g to one vector or to each row of a matrix."""
-        unit, length = directions(np.asarray(t, dtype=float))
+        rows = _validate.floats(t)
+        if rows is None:
+            raise DataError("A sign takes a vector or a matrix of numbers.")
+        unit, length = directions(rows)
         return unit * self.radial(length)[..., None]
 
     def describe(self) -> dict[str, Any]:

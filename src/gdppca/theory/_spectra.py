@@ -23,10 +23,9 @@ def spectrum(**parameter: Any) -> np.ndarray:
 def finite_spectrum(**parameter: Any) -> np.ndarray:
     """Return a non-empty vector of finite floats; its entries are never printed."""
     [(name, values)] = parameter.items()
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ParameterError(f"`{name}` must be a sequence of numbers.") from None
+    array = _validate.floats(values)
+    if array is None:
+        raise ParameterError(f"`{name}` must be a sequence of numbers.")
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise ParameterError(f"`{name}` must be a non-empty vector of finite numbers.")
     return array

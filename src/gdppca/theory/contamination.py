@@ -114,8 +114,9 @@ def _not_negative(**parameter: float) -> float:
 
 
 def _square(Sigma: np.ndarray) -> np.ndarray:
-    matrix = np.asarray(Sigma, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+    matrix = _validate.floats(Sigma)
+    square = matrix is not None and matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if matrix is None or not square or not np.isfinite(matrix).all():
         raise ParameterError("`Sigma` must be a square matrix of finite numbers.")
     return matrix
 

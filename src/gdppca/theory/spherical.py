@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import ParameterError
+from gdppca._validate import floats
 
 _STEPS = 10_000
 _TOLERANCE = 1e-14
@@ -18,8 +19,8 @@ _X = np.exp(_LOG_X)
 
 
 def _shares(name: str, values: np.ndarray) -> np.ndarray:
-    shares = np.asarray(values, dtype=float)
-    if shares.ndim != 1 or shares.size == 0 or not np.isfinite(shares).all():
+    shares = floats(values)
+    if shares is None or shares.ndim != 1 or shares.size == 0 or not np.isfinite(shares).all():
         raise ParameterError(f"`{name}` must be a non-empty vector of finite numbers.")
     if (shares < 0).any() or not shares.sum() > 0:
         raise ParameterError(f"`{name}` must hold numbers >= 0, not all zero.")

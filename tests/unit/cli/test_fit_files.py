@@ -78,3 +78,21 @@ def test_wishes_that_cannot_be_met_are_refused(arguments, said, folder):
     assert not (folder / "release.json").exists()
     assert (folder / "visits" / "0.parquet").read_bytes() == before
     assert np.array_equal(sorted(folder.iterdir()), [folder / "all.csv", folder / "visits"])
+
+
+def test_one_label_moves_nobody_else_to_another_group(tmp_path, monkeypatch):
+    """With 9X somewhere, the labels 01 and 02 of all others were no longer 1 and 2."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    totals = []
+    for label in ("01", "9X", "", "1.5", "True", "NA"):
+        wards = ["01", "02"] * 1000
+        wards[0] = label
+        table = pa.table({**dict(zip("abc", X.T, strict=True)), "ward": wards})
+        csv.write_csv(table, "t.csv", csv.WriteOptions(quoting_style="none"))
+        arguments = ["t.csv", "--groups", "ward=01,02", "--score-map", "0.5", "--epsilon", "100"]
+        result = CliRunner().invoke(app, ["fit", *arguments, "-o", "r.json", "--force"])
+        assert result.exit_code == 0, result.output
+        shown = Release.load("r.json").score_map
+        totals.append(shown.counts.sum(axis=(1, 2)) + shown.outside)
+    np.testing.assert_allclose(totals, 1000, atol=40)

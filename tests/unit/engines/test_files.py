@@ -112,3 +112,34 @@ def test_an_index_without_a_name_is_told(tmp_path):
     (tmp_path / "t.csv").write_text(",age,pulse\n0,1,2\n1,3,4\n")
     with pytest.raises(DataError, match=r"Column 1 of .* has no name"):
         files.read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("module", ["pyarrow", "duckdb"])
+def test_without_a_reader_nothing_of_a_cell_is_kept(module, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,b\ntrue,2\nsecret,3\n")
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"gdppca\[engines\]") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "secret" not in str(caught.value.__context__)
+
+
+def test_empty_lines_are_rows_of_a_single_column_only(tmp_path):
+    (tmp_path / "t.csv").write_text("\na,b\n1,2\n\n3,4\n\n")
+    assert len(as_matrix(files.read_table(tmp_path / "t.csv")).values) == 2
+    (tmp_path / "u.csv").write_text("a\n1\n\n3\n")
+    with pytest.raises(DataError, match="'a': missing"):
+        as_matrix(files.read_table(tmp_path / "u.csv"))
+
+
+def test_a_header_may_hold_quotes_and_lines(tmp_path):
+    (tmp_path / "t.csv").write_text('\ufeff"a ""b""\nc",d\n1,2\n3,4\n')
+    assert files.column_names(tmp_path / "t.csv") == ['a "b"\nc', "d"]
+    assert as_matrix(files.read_table(tmp_path / "t.csv")).values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_columns_that_are_not_asked_for_are_not_looked_at(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,note,b\n1,\xff,2\n3,word,true\n")
+    assert as_matrix(files.read_table(tmp_path / "t.csv", ["b", "a"])).values.tolist() == [
+        [2, 1],
+        [1, 3],
+    ]
