@@ -21,7 +21,7 @@ from gdppca._errors import GdppcaError, PrivacyWarning
 from gdppca.kernels import Progress
 from gdppca.linalg import eigenvalues_descending
 from gdppca.privacy import words
-from gdppca.releases import Release
+from gdppca.releases import Release, marked_names
 from gdppca.theory import noise_band
 
 # Names of files and columns are printed as they are: ":heart:" is no picture in them.
@@ -96,7 +96,8 @@ def late_progress(what: str) -> Iterator[Progress]:
 
 def summary(release: Release) -> Group:
     """What was promised, and the directions, as a person reads them."""
-    return Group(_promise(release), _directions(release))
+    doubts = [f"[yellow]Doubtful:[/] {escape(doubt)}" for doubt in release.doubts]
+    return Group(_promise(release), *doubts, _directions(release))
 
 
 def _promise(release: Release) -> Panel:
@@ -144,6 +145,7 @@ def _directions(release: Release) -> Table | str:
         return "The method released directions only."
     values = eigenvalues_descending(release.scatter)
     _, edge = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
+    names = marked_names(release)
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")
     table.add_column("eigenvalue", justify="right")
@@ -151,7 +153,7 @@ def _directions(release: Release) -> Table | str:
     table.add_column("largest loadings")
     for k, component in enumerate(release.components):
         heaviest = np.argsort(-np.abs(component))[:_SHOWN_LOADINGS]
-        named = ", ".join(f"{release.feature_names[j]} {component[j]:+.2f}" for j in heaviest)
+        named = ", ".join(f"{names[j]} {component[j]:+.2f}" for j in heaviest)
         clear = "yes" if values[k] > edge else "NO"
         table.add_row(str(k + 1), f"{values[k]:.4f}", f"{clear} ({edge:.4f})", escape(named))
     if values[len(release.components) - 1] <= edge:

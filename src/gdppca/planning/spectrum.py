@@ -106,10 +106,13 @@ def _spiked(leading: np.ndarray, n_features: int, words: str) -> Spectrum:
 
 
 def _given(spectrum: Any, n_features: int) -> Spectrum:
-    if np.shape(spectrum) != (n_features,):
+    given = _validate.floats(spectrum)
+    if given is None:
+        raise ParameterError("`spectrum` must hold numbers, or be written like 'spiked:10,5'.")
+    if given.shape != (n_features,):
         raise ParameterError(
             f"`spectrum` must hold one variance per column: shape ({n_features},), got "
-            f"{np.shape(spectrum)}. For leading variances above equal ones write 'spiked:10,5'."
+            f"{given.shape}. For leading variances above equal ones write 'spiked:10,5'."
         )
     return _from_variances(_validate.vector(n_features, spectrum=spectrum), "the given variances")
 

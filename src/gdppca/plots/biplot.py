@@ -8,8 +8,8 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.plots.scree import heaviest_columns, new_figure
-from gdppca.releases import Release, release_intervals
+from gdppca.plots.scree import heaviest_columns, new_figure, wrapped
+from gdppca.releases import Release, marked_names, release_intervals
 from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _arrow(
     ):
         return
     axes.annotate(
-        release.feature_names[j],
+        marked_names(release)[j],
         xy=tuple(tip),
         xytext=tuple(9 * np.sign(tip + (tip == 0))),
         textcoords="offset points",
@@ -181,4 +181,4 @@ def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
     if lost:
         plural = "s" if len(lost) > 1 else ""
         return f"Component{plural} {' and '.join(lost)} not above the noise: any arrow is possible"
-    return f"Loadings with {found.level:.0%} regions ({found.covers})"
+    return f"Loadings with {found.level:.0%} regions for\n{wrapped(found.about)}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
 from gdppca.linalg import eigenvalues_descending
-from gdppca.releases import Release, release_intervals
+from gdppca.releases import Release, marked_names, release_intervals
 from gdppca.theory import noise_band
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def new_figure(**options: Any) -> Figure:
     except ImportError:
         raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
     return Figure(layout="constrained", **options)
+
+
+def wrapped(sentence: str, width: int = 62) -> str:
+    """A sentence in lines that fit above a panel."""
+    return "\n".join(textwrap.wrap(sentence, width))
 
 
 def release_figure(release: Release, *, level: float | None = None) -> Figure:
@@ -77,6 +83,7 @@ def loadings(
     """
     shown = release.components[:2]
     heaviest = heaviest_columns(shown)[::-1]
+    names = marked_names(release)
     places = np.arange(len(heaviest))
     height = 0.8 / len(shown)
     found = None if level is None else release_intervals(release, level, sampling=sampling)
@@ -96,12 +103,14 @@ def loadings(
             axes.hlines(middle, *ends, color="black", lw=1.2, capstyle="butt")
             for end in ends:
                 axes.plot(end, middle, "|", color="black", ms=4, mew=1.2)
-    axes.set_yticks(places, [release.feature_names[j] for j in heaviest], fontsize=8)
+    axes.set_yticks(places, [names[j] for j in heaviest], fontsize=8)
     axes.axvline(0, color=_GREY, lw=0.8)
     title = "Loadings" if release.n_features <= _SHOWN_LOADINGS else "Largest loadings"
     if found is not None:
-        title += f", {found.level:.0%} intervals\n({found.covers})"
+        title += f", with {found.level:.0%} intervals for"
     axes.set(xlabel="loading", title=title)
+    if found is not None:
+        axes.set_title(f"{title}\n{wrapped(found.about)}", fontsize=9)
     axes.legend(
         frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.13)
     )  # below: bars may be anywhere

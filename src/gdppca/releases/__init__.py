@@ -1,5 +1,6 @@
 """The only room where data meets noise, and what leaves it."""
 
+from gdppca.releases.doubts import marked_names
 from gdppca.releases.location import private_winsorized_mean
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
@@ -20,6 +21,7 @@ __all__ = [
     "private_scatter",
     "private_variances",
     "private_winsorized_mean",
+    "marked_names",
     "release_intervals",
     "scatter_noise",
     "score_map",

@@ -8,6 +8,7 @@ import numpy as np
 
 from gdppca import _html
 from gdppca.privacy import words
+from gdppca.releases.doubts import marked_names
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -23,16 +24,17 @@ def as_card(release: Release) -> str:
         f"{release.method}: {m} component{'s' * (m != 1)} of {release.n_features} columns from "
         f"{release.n_samples} rows"
     )
-    more = [_html.element("div", made)]
+    more = [_html.element("div", made), *(_html.element("p", doubt) for doubt in release.doubts)]
     return words.as_card(release.guarantee, *more, *([_loadings(release)] if m else []))
 
 
 def _loadings(release: Release) -> _html.Html:
     shown = release.components[:_SHOWN_COMPONENTS]
     heaviest = np.argsort(-np.abs(shown).max(axis=0), kind="stable")[:_SHOWN_COLUMNS]
+    names = marked_names(release)
     left_out = release.n_features > len(heaviest) or len(release.components) > len(shown)
     return _html.table(
         "Largest loadings" if left_out else "Loadings",
         ["column", *(f"component {k + 1}" for k in range(len(shown)))],
-        [[release.feature_names[j], *(f"{row[j]:+.2f}" for row in shown)] for j in heaviest],
+        [[names[j], *(f"{row[j]:+.2f}" for row in shown)] for j in heaviest],
     )

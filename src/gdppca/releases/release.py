@@ -22,6 +22,7 @@ from gdppca._errors import ReleaseError
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
+from gdppca.releases.doubts import doubts
 from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
 from gdppca.releases.spatial_median import centre_bias
 
@@ -126,10 +127,16 @@ class Release:
         seen = scheme.get("sample", each)
         return centre_bias(self.guarantee.events, seen, self.n_features)
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What must be known before a number is read: private scales that are not to be trusted."""
+        return doubts(self)
+
     def __repr__(self) -> str:
         return (
             f"Release({self.method}, {len(self.components)} components of {self.n_features} "
-            f"columns from {self.n_samples} rows; {self.guarantee})"
+            f"columns from {self.n_samples} rows; {self.guarantee}"
+            f"{''.join(f' {doubt}' for doubt in self.doubts)})"
         )
 
     def _repr_html_(self) -> str:

@@ -34,6 +34,7 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
         "promise": promise.promised(release),
         "beliefs": promise.beliefs(release),
         "limits": promise.not_promised(release),
+        "doubts": list(release.doubts),
         "spectrum": findings.spectrum(release),
         "loadings": findings.loadings(release),
         "score_map": findings.score_map(release),

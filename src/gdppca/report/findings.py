@@ -14,7 +14,7 @@ from gdppca.linalg import eigenvalues_descending
 from gdppca.plots import score_heatmap as draw_heatmap
 from gdppca.plots import scree as draw_scree
 from gdppca.privacy.words import percent
-from gdppca.releases import Release, ScoreMap, release_intervals
+from gdppca.releases import Release, ScoreMap, marked_names, release_intervals
 from gdppca.report.figures import DRAWN_COLUMNS, inline_svg, label, loadings_with_intervals
 from gdppca.report.words import (
     capital,
@@ -222,21 +222,20 @@ def _loadings_caption(known: LoadingIntervals | None) -> str:
     if known is None:
         return "Bars are the released loadings."
     return (
-        "Bars are the released loadings. Thin lines show where the same table’s loadings would "
-        f"lie without the noise, right in about {100 * known.level:.0f} cases of 100. They do not "
-        "cover which people happen to be in the table."
+        f"Bars are the released loadings. Thin lines are to hold {known.about}, and do so in about "
+        f"{100 * known.level:.0f} cases of 100. They do not cover which people happen to be in the "
+        "table."
         + " Pale bars belong to components that may be noise."
         * (known.above_noise < min(len(known.angles), 2))
     )
 
 
 def _loadings_in_words(release: Release, known: LoadingIntervals | None) -> str:
-    said = ["Horizontal bars, one per column and component."]
+    said, names = ["Horizontal bars, one per column and component."], marked_names(release)
     for k, component in enumerate(release.components[:2]):
         heaviest = np.argsort(-np.abs(component), kind="stable")[:DRAWN_COLUMNS]
         weights = (
-            f"{release.feature_names[j]} {signed(component[j])}{_reach(known, k, j, ' ({})')}"
-            for j in heaviest
+            f"{names[j]} {signed(component[j])}{_reach(known, k, j, ' ({})')}" for j in heaviest
         )
         said.append(f"Component {k + 1}: {', '.join(weights)}.")
     return " ".join(said)
@@ -253,9 +252,10 @@ def _reach(known: LoadingIntervals | None, k: int, j: int, form: str) -> str:
 def _loadings_table(release: Release, known: LoadingIntervals | None) -> Facts:
     shown = release.components[:_SHOWN_COMPONENTS]
     heaviest = np.argsort(-np.abs(shown).max(axis=0), kind="stable")[:_SHOWN_COLUMNS]
+    names = marked_names(release)
     rows = [
         [
-            release.feature_names[j],
+            names[j],
             *(signed(v[j]) + _reach(known, k, j, "\n{}") for k, v in enumerate(shown)),
         ]
         for j in heaviest

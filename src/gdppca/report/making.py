@@ -11,7 +11,7 @@ from gdppca.privacy import words as plain
 from gdppca.privacy.accounting import epsilon_at, gdp_mu
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent
 from gdppca.privacy.words import percent
-from gdppca.releases import Release
+from gdppca.releases import Release, marked_names
 from gdppca.report import words
 from gdppca.report.words import power, table
 
@@ -108,7 +108,7 @@ def columns(release: Release) -> Facts | None:
         return None
     rows = [
         (name, *(words.with_minus(f"{values[j]:.4g}") for _, values in given))
-        for j, name in enumerate(release.feature_names[:_SHOWN_COLUMNS])
+        for j, name in enumerate(marked_names(release)[:_SHOWN_COLUMNS])
     ]
     note = words.rest(release.n_features, _SHOWN_COLUMNS, "first columns")
     head = ["Column", *(name for name, _ in given)]

@@ -201,8 +201,8 @@ def _about(*, sampling: bool, centre: bool, scales: bool) -> str:
 def _finite_errors(scale_error: np.ndarray | None, d: int) -> np.ndarray:
     if scale_error is None:
         return np.zeros(d)
-    errors = np.asarray(scale_error, dtype=float)
-    if errors.shape != (d,) or not (errors >= 0).all():
+    errors = _validate.floats(scale_error)
+    if errors is None or errors.shape != (d,) or not (errors >= 0).all():
         raise ParameterError(f"`scale_error` must hold {d} numbers >= 0.")
     return np.where(np.isfinite(errors), errors, 0.0)
 
@@ -250,9 +250,10 @@ class _ScaleNoise:
 
 
 def _square(scatter: np.ndarray) -> np.ndarray:
-    matrix = np.asarray(scatter, dtype=float)
-    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.size > 0
-    if not square or not np.isfinite(matrix).all():
+    matrix = _validate.floats(scatter)
+    if matrix is None or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        matrix = np.full((1, 1), np.nan)
+    if not np.isfinite(matrix).all():
         raise ParameterError("`scatter` must be a square matrix of finite numbers.")
     return matrix
 

@@ -101,6 +101,55 @@ def test_sampling_widens_and_is_named():
     assert np.mean(both.upper - both.lower) > 1.2 * np.mean(privacy.upper - privacy.lower)
 
 
+def test_errors_of_scales_and_centre_widen_and_are_named():
+    matrix = np.diag([0.5, 0.3, 0.1, 0.1])
+    turned = rotated([0.5, 0.3, 0.1, 0.1], np.random.default_rng(2))
+    plain = loading_intervals(turned, 0.005, 400, 2)
+    scales = loading_intervals(turned, 0.005, 400, 2, scale_error=np.full(4, 0.1))
+    centre = loading_intervals(turned, 0.005, 400, 2, centre_bias=0.1)
+    for wide in (scales, centre):
+        assert np.mean(wide.upper - wide.lower) > 1.5 * np.mean(plain.upper - plain.lower)
+    assert plain.about == "the loadings that the same rows have without any noise"
+    assert centre.about.endswith("on skewed columns, those around the released centre")
+    assert scales.about.endswith("on skewed columns, those with the released scales")
+    assert "released scales" in repr(scales)
+    known = loading_intervals(matrix, 0.005, 400, 2, scale_error=np.full(4, np.inf))
+    np.testing.assert_array_equal(known.lower, loading_intervals(matrix, 0.005, 400, 2).lower)
+
+
+def test_equal_errors_of_all_scales_would_move_nothing():
+    scales = uncertainty._ScaleNoise.of(
+        np.array([0.5, 0.3, 0.2]), np.eye(3), np.array([0.1, 0.1, 0.1])
+    )
+
+    class Ones:
+        def normal(self, size):
+            return np.ones(size)
+
+    np.testing.assert_allclose(scales.added(Ones()), 0.0, atol=1e-15)
+
+
+def test_errors_of_scales_move_the_matrix_as_the_law_says():
+    lam = np.array([4.0, 2.0, 1.0, 1.0])
+    basis = np.linalg.qr(np.random.default_rng(5).normal(size=(4, 4)))[0]
+    eta = np.array([1e-5, -2e-5, 3e-5, 0.0])
+
+    def matrix(covariance):
+        values, vectors = np.linalg.eigh(covariance)
+        return vectors @ np.diag(spherical_eigenvalues(values)) @ vectors.T
+
+    Sigma = basis @ np.diag(lam) @ basis.T
+    D = np.diag(np.exp(eta))
+    expected = basis.T @ (matrix(D @ Sigma @ D) - matrix(Sigma)) @ basis
+    scales = uncertainty._ScaleNoise.of(spherical_eigenvalues(lam), basis, np.ones(4))
+
+    class Given:
+        def normal(self, size):
+            return eta
+
+    np.testing.assert_allclose(scales.added(Given()), expected, atol=1e-9)
+
+
 def test_higher_level_is_wider():
     matrix = np.diag([0.5, 0.3, 0.1, 0.1])
     narrow, wide = (loading_intervals(matrix, 0.01, 400, 2, level) for level in (0.5, 0.99))
@@ -153,6 +202,8 @@ def test_matrix_of_nothing_is_no_error():
         ({"n_components": 0}, "n_components"),
         ({"level": 1.0}, "level"),
         ({"sampling": True, "n_samples": 0}, "n_samples"),
+        ({"scale_error": [0.1]}, "scale_error"),
+        ({"scale_error": [0.1, -0.1]}, "scale_error"),
     ],
 )
 def test_bad_parameters_are_named(change, message):
