@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gdppca import DPPCA, ParameterError, Release, SignCovariancePCA
+from gdppca.estimators import gdppca as gdppca_module
 from gdppca.linalg import eigenvalues_descending
 from gdppca.signs import NAMES
 from gdppca.theory import denoised_eigenvalues, noise_band
@@ -65,7 +66,7 @@ def fit(pca, X, door):
     action=st.sampled_from(["ignore", "error"]),
 )
 def test_whatever_is_refused_is_refused_before_the_debit(pca, X, door, action):
-    with mock.patch.object(DPPCA, "_debit") as debit, warnings.catch_warnings():
+    with mock.patch.object(gdppca_module, "enter") as debit, warnings.catch_warnings():
         warnings.simplefilter(action)
         try:
             fit(pca, X, door)
@@ -99,7 +100,7 @@ def test_sign_covariance_draws_nothing_that_it_cannot_publish(sign, radius, rho,
         mock.patch.object(SignCovariancePCA, "_center", autospec=True) as drawn,
         warnings.catch_warnings(),
     ):
-        drawn.side_effect = lambda *_: (np.zeros(X.shape[1]), ())
+        drawn.side_effect = lambda *_: np.zeros(X.shape[1])
         warnings.simplefilter("ignore")
         try:
             pca.fit(X)

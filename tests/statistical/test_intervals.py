@@ -1,4 +1,4 @@
-"""Loading intervals hold what the same fit finds without noise, private centre and scales included."""
+"""Loading intervals hold what the same fit finds without noise, with private centre and scales."""
 
 import math
 from dataclasses import replace

@@ -40,7 +40,7 @@ METHODS: dict[str, Callable[[float, float], Any]] = {
     "dppca-paper": _dppca(calibration="paper"),
     "dppca-centre": _dppca(location=_ORIGIN),
     "dppca-private-centre": _dppca(location="private"),
-    "dppca-private-scale": _dppca(scale="private"),
+    "dppca-private-scale": _dppca(scale="private", location=None),
     "dppca-private-radius": _dppca(sign="winsor", radius="quantile", location=_ORIGIN),
     "dppca-winsor": _dppca(sign="winsor", radius=3.0),
     "dppca-trimmed": _dppca(sign="trimmed", radius=3.0),

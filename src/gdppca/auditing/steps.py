@@ -22,7 +22,7 @@ from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.randomness import secure_rng
 from gdppca.releases import quantile, score_map
 from gdppca.releases.location import private_winsorized_mean
-from gdppca.releases.scale import private_scale
+from gdppca.releases.scale import private_scale, step_shares
 from gdppca.releases.spatial_median import centre_budget, private_spatial_median
 from gdppca.releases.spectrum import private_variances
 
@@ -221,7 +221,7 @@ def scale_experiment(epsilon: float, delta: float) -> Experiment:
         lambda table: private_scale(table, mu, secure_rng()),
         epsilon,
         delta,
-        draws=4,
+        draws=len(step_shares(len(first), 2, mu)),
     )
 
 

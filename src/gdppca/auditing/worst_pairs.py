@@ -25,7 +25,9 @@ from gdppca.auditing.experiment import Experiment, claim_of
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.estimators.sgpca import likely_sensitivity
 from gdppca.kernels import kendall_tau, sign_covariance
+from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.releases import Release
+from gdppca.releases.scale import lacking_room
 from gdppca.signs import Custom, Sign, as_sign, sign_from_description
 
 _ROWS = 8
@@ -195,8 +197,11 @@ def _public(value: Any, default: Any) -> Any:
 
 
 def _rows(pca: Any) -> int:
-    """Few, for speed; blocks must be full."""
+    """Few, for speed; blocks must be full, and private scales must not be refused."""
     block = getattr(pca, "pairs", None)
+    if _is_private(pca, "scale"):
+        mu = math.sqrt(pca.scale_share) / gaussian_multiplier(pca.epsilon, pca.delta)
+        return 2 * math.ceil(_ROWS * lacking_room(_ROWS, _columns(pca), mu))
     if isinstance(block, str) or block is None:
         return _ROWS
     return block * math.ceil(_ROWS / block)

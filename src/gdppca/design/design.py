@@ -125,7 +125,8 @@ class Design:
         """Whether a private centre is to be found; "auto" asks the public numbers."""
         if self.wanted_location != "auto":
             return self.wanted_location == "private"
-        return self.centre_budget.worthwhile
+        # Without noise there is none to halve, and pairs need no centre.
+        return math.isfinite(self.epsilon) and self.centre_budget.worthwhile
 
     @property
     def centre_budget(self) -> CentreBudget:

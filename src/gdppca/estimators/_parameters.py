@@ -42,7 +42,7 @@ def _check_choices(pca: DPPCA, d: int) -> None:
 def warn_of_weakness(settings: Settings, stacklevel: int) -> None:
     """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
     for lost in lost_steps(settings):
-        raise ParameterError(f"{lost} Nothing was spent.")
+        raise ParameterError(lost)
     warn_of_large_delta(settings.delta, settings.n_samples, stacklevel)
     for doubt in doubts(settings):
         _warn(doubt, stacklevel)

@@ -108,7 +108,9 @@ def _spiked(leading: np.ndarray, n_features: int, words: str) -> Spectrum:
 def _given(spectrum: Any, n_features: int) -> Spectrum:
     given = _validate.floats(spectrum)
     if given is None:
-        raise ParameterError("`spectrum` must hold numbers, or be written like 'spiked:10,5'.")
+        raise ParameterError(
+            "`spectrum` must be a sequence of numbers, or written like 'spiked:10,5'."
+        )
     if given.shape != (n_features,):
         raise ParameterError(
             f"`spectrum` must hold one variance per column: shape ({n_features},), got "

@@ -181,4 +181,4 @@ def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
     if lost:
         plural = "s" if len(lost) > 1 else ""
         return f"Component{plural} {' and '.join(lost)} not above the noise: any arrow is possible"
-    return f"Loadings with {found.level:.0%} regions for\n{wrapped(found.about)}"
+    return f"Loadings with {found.level:.0%} regions ({found.covers}) for\n{wrapped(found.about)}"

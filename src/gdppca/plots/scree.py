@@ -30,7 +30,7 @@ def new_figure(**options: Any) -> Figure:
     return Figure(layout="constrained", **options)
 
 
-def wrapped(sentence: str, width: int = 62) -> str:
+def wrapped(sentence: str, width: int = 56) -> str:
     """A sentence in lines that fit above a panel."""
     return "\n".join(textwrap.wrap(sentence, width))
 
@@ -107,10 +107,10 @@ def loadings(
     axes.axvline(0, color=_GREY, lw=0.8)
     title = "Loadings" if release.n_features <= _SHOWN_LOADINGS else "Largest loadings"
     if found is not None:
-        title += f", with {found.level:.0%} intervals for"
+        title += f", {found.level:.0%} intervals ({found.covers}) for"
     axes.set(xlabel="loading", title=title)
     if found is not None:
-        axes.set_title(f"{title}\n{wrapped(found.about)}", fontsize=9)
+        axes.set_title(f"{title}\n{wrapped(found.about)}", fontsize=8)
     axes.legend(
         frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.13)
     )  # below: bars may be anywhere

@@ -23,8 +23,10 @@ from gdppca.releases.clipped_squares import gaussian_ratio, square_sums
 PURPOSE = "scale"
 
 _OCTAVES = 128  # sizes from 2**-128 to 2**128 are told apart
-_OCTAVE_SD = 0.01  # wanted noise of the counts by octave, as a share of the pairs
-_OCTAVE_SHARES = (0.1, 0.5)  # least and most that they take
+# Noise of the counts by octave, as a share of the pairs: needed to find the size of a column; and
+# wanted to find that of a rare yes, up to a small share of the budget.
+_NEEDED_SD, _WANTED_SD, _WANTED_SHARE = 0.08, 0.012, 0.18
+_OCTAVE_SHARES = (0.05, 0.5)  # least and most that they take
 _LAG = 0.4  # share of an error that a step leaves where tails are heavy, 1 - 0.255/0.425, and
 # therefore of each step's budget that the one before it gets
 _MOST_STEPS = 8
@@ -229,8 +231,10 @@ def step_shares(n_samples: int, n_features: int, mu: float) -> tuple[float, ...]
     """
     if math.isinf(mu):
         return (1.0,) * (1 + _NOISELESS_STEPS)
-    wanted = (_octave_noise(n_samples, n_features, mu, 1.0) / _OCTAVE_SD) ** 2
-    octaves = min(max(wanted, _OCTAVE_SHARES[0]), _OCTAVE_SHARES[1])
+    noise = _octave_noise(n_samples, n_features, mu, 1.0)
+    wanted = min((noise / _WANTED_SD) ** 2, _WANTED_SHARE)
+    least, most = _OCTAVE_SHARES
+    octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most)
     left = 1 - octaves
     noise = _step_noise(n_samples, n_features, mu * math.sqrt((1 - _LAG) * left))
     steps = math.ceil(math.log(noise / (2 * _START)) / math.log(_LAG))
@@ -252,7 +256,7 @@ def _octaves(sizes: np.ndarray, mu: float, rng: Rng) -> tuple[np.ndarray, np.nda
     """Per column: median of the sizes that are not zero, sure share of zeros, whether it varies.
 
     Bins of two octaves, the first one for zeros; the difference of a yes and a no, or of two whole
-    numbers, lies in the middle of its bin. The fullest two neighbours win.
+    numbers, lies in the middle of its bin.
     """
     n, d = sizes.shape
     bins = _OCTAVES + 4
@@ -261,13 +265,14 @@ def _octaves(sizes: np.ndarray, mu: float, rng: Rng) -> tuple[np.ndarray, np.nda
     counts = np.stack([np.bincount(index[:, k], minlength=bins) for k in range(d)])
     noisy, sigma = _noised(counts.astype(float), math.sqrt(2 * d), mu, rng)
     shares, sd = noisy / n, sigma / n
-    both = shares[:, 2:-2] + shares[:, 3:-1]
-    fullest = np.argmax(both, axis=1)
-    found = both.max(axis=1) > _SURE * SQRT2 * sd
+    # One bin or two together, whichever stands out more from the noise.
+    heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])
+    fullest = np.argmax(heights, axis=1)
+    found = heights.max(axis=1) > _SURE * sd
     around = np.stack([shares[np.arange(d), fullest + k] for k in range(1, 5)], axis=1)
     around = np.where(around > 3 * sd, around, 0.0)  # noise alone is no size
     zeros = np.where(shares[:, 0] > max(_SURE * sd, _FEWEST_TIES), shares[:, 0], 0.0)
-    ties = np.clip(zeros, 0.0, 1 - 0.5 * np.clip(both.max(axis=1), 1e-9, 1.0))
+    ties = np.clip(zeros, 0.0, 1 - 0.5 * np.clip(heights.max(axis=1), 1e-9, 1.0))
     return np.exp2(2 * (fullest + _median_bin(around)) - _OCTAVES - 4), ties * found, found
 
 

@@ -25,7 +25,7 @@ def tables(rng):
 
 def test_everything_is_heard_and_nothing_is_changed(tables):
     heard = overheard(mechanism, tables[0])
-    assert [draw.name for draw in heard.draws].count("add_gaussian") == 4
+    assert [draw.name for draw in heard.draws].count("add_gaussian") == len(heard.published.events)
     assert [draw.name for draw in heard.draws].count("permutation") == 2
     assert (heard.published.scale > 0).all()
     for draw in heard.draws:
@@ -74,5 +74,6 @@ def test_other_threads_are_not_overheard(tables):
         other.join()
         return mechanism(table)
 
-    names = [draw.name for draw in overheard(meanwhile, tables[0]).draws]
-    assert names.count("add_gaussian") == 4
+    heard = overheard(meanwhile, tables[0])
+    names = [draw.name for draw in heard.draws]
+    assert names.count("add_gaussian") == len(heard.published.events)

@@ -46,7 +46,7 @@ def test_everything_has_two_neighbours_a_claim_and_a_score(name):
 
 OVERHEARD = {
     "centre": (DPPCA(1, epsilon=4.0, location="private"), 0.85),
-    "scale": (DPPCA(1, epsilon=4.0, scale="private"), 0.9999),
+    "scale": (DPPCA(1, epsilon=4.0, scale="private", location=None), 0.9999),
     "both": (DPPCA(1, epsilon=4.0, location="private", scale="private"), 0.7),
     "winsorised mean": (SignCovariancePCA(1, epsilon=4.0), 0.9999),
 }

@@ -45,7 +45,7 @@ def test_shares_and_doubts_are_told(capsys):
     told = words(capsys)
     assert "the score map takes 20 % and the radius takes 5 %" in told
     assert "the scales take 20 % and the matrix gets 80 %" in told
-    assert "200 rows and this budget are too little for private scales" in told
+    assert "needs more than 200 rows at this budget: noise would win over the scales" in told
 
 
 def test_json_is_json_and_nothing_else(capsys):

@@ -6,6 +6,7 @@ import pickle
 import re
 import threading
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ from gdppca import (
     sin_theta,
 )
 from gdppca._errors import BudgetExceeded, LedgerError
+from gdppca.estimators import gdppca as gdppca_module
 from gdppca.kernels import sign_covariance
 from gdppca.ledgers import Ledger
 
@@ -543,8 +545,24 @@ class TestCentreAndScale:
     @pytest.mark.filterwarnings("ignore")
     def test_any_number_of_rows_has_a_private_centre_or_pairs(self, n, epsilon, rng):
         X = rng.normal(size=(n, 5))
+        pca = DPPCA(2, epsilon=epsilon, location="private", random_state=0).fit(X)
+        assert pca.guarantee_.nominal_epsilon <= epsilon
+
+    @pytest.mark.parametrize("n", [2, 3, 10, 100, 300, 2000])
+    @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 20.0])
+    def test_any_number_of_rows_has_private_scales_or_is_refused_unspent(self, n, epsilon, rng):
+        X = rng.normal(size=(n, 5))
         wishes = {"location": "private", "scale": "private"}
-        pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0).fit(X)
+        pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0)
+        with warnings.catch_warnings(), mock.patch.object(gdppca_module, "enter") as debit:
+            warnings.simplefilter("ignore")
+            try:
+                pca.fit(X)
+            except ParameterError as refused:
+                assert "rows would do" in str(refused)  # noqa: PT017
+                assert not debit.called
+                assert n * epsilon < 2000
+                return
         assert pca.guarantee_.nominal_epsilon <= epsilon
 
     @pytest.mark.parametrize("asked", [{"pairs": 8}, {"calibration": "paper"}, {"location": None}])
@@ -566,7 +584,7 @@ class TestCentreAndScale:
         X = rng.normal(size=(80, 4))
         with pytest.warns(PrivacyWarning, match="private centre"):
             DPPCA(2, location="private").fit(X)
-        with pytest.warns(PrivacyWarning, match="private scales"):
+        with pytest.raises(ParameterError, match="noise would win over the scales of 4 columns"):
             DPPCA(2, scale="private").fit(X)
 
     @pytest.mark.parametrize(

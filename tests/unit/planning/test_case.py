@@ -234,9 +234,9 @@ class TestPrivateScales:
         assert expected_scale_error(10_000, 10, 0.1, centred=False) < 0.6 * usual
         assert expected_scale_error(5000, 10, 0.2, centred=False) < usual
         assert expected_scale_error(5000, 10, 0.1, centred=True) < 0.6 * usual
-        # The median of a normal column's absolute values, in logarithms: 1.17/√n.
+        # Clipped squares of a normal column: their standard deviation over their slope, .353/.425.
         exact = expected_scale_error(5000, 10, math.inf, centred=True)
-        assert exact == pytest.approx(1.17 / math.sqrt(5000), rel=0.2)
+        assert exact == pytest.approx(0.353 / 0.425 / math.sqrt(5000), rel=0.01)
 
 
 class TestShares:

@@ -87,7 +87,7 @@ def test_edited_promise_is_found_by_its_events(path):
 
 def test_later_version_asks_for_a_newer_library(path):
     with pytest.raises(ReleaseError, match="newer gdppca"):
-        Release.load(rewritten(path, lambda plain: plain.update(version=3)))
+        Release.load(rewritten(path, lambda plain: plain.update(version=4)))
 
 
 @pytest.mark.parametrize(
