@@ -111,7 +111,7 @@ DRAWS = {
 }
 DRAWS_NOTHING = {
     *("NoisyScatter", "NoisyVariances", "Release", "ScatterNoise", "ScoreMap"),  # data
-    *("merge_releases", "release_intervals", "scatter_noise", "write_whole"),
+    *("marked_names", "merge_releases", "release_intervals", "scatter_noise", "write_whole"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release
     *("AuditResult", "Guarantee", "Ledger", "PairSum", "Plan", "kendall_tau", "plan", "sin_theta"),
     "audit",  # made-up rows

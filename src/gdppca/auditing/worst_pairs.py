@@ -22,12 +22,11 @@ from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard
 from gdppca.auditing.experiment import Experiment, claim_of
+from gdppca.design import Parameters, design_of, lost_steps
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 from gdppca.estimators.sgpca import likely_sensitivity
 from gdppca.kernels import kendall_tau, sign_covariance
-from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.releases import Release
-from gdppca.releases.scale import lacking_room
 from gdppca.signs import Custom, Sign, as_sign, sign_from_description
 
 _ROWS = 8
@@ -197,14 +196,18 @@ def _public(value: Any, default: Any) -> Any:
 
 
 def _rows(pca: Any) -> int:
-    """Few, for speed; blocks must be full, and private scales must not be refused."""
-    block = getattr(pca, "pairs", None)
-    if _is_private(pca, "scale"):
-        mu = math.sqrt(pca.scale_share) / gaussian_multiplier(pca.epsilon, pca.delta)
-        return 2 * math.ceil(_ROWS * lacking_room(_ROWS, _columns(pca), mu))
+    """Few, for speed; blocks must be full, and no step may be refused."""
+    rows, block = _ROWS, getattr(pca, "pairs", None)
+    while isinstance(pca, DPPCA) and _is_lost(pca, rows):
+        rows *= 2
     if isinstance(block, str) or block is None:
-        return _ROWS
-    return block * math.ceil(_ROWS / block)
+        return rows
+    return block * math.ceil(rows / block)
+
+
+def _is_lost(pca: DPPCA, rows: int) -> bool:
+    """Whether a fit of so few rows would be refused."""
+    return any(lost_steps(design_of(Parameters.of(pca), rows, _columns(pca))))
 
 
 def _reach(sign: Sign) -> float:
