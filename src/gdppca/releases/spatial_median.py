@@ -285,14 +285,26 @@ class _Walk:
         self._far = size > _FAR
 
     def polish(self) -> None:
-        """A dear look, then Newton steps by the gradient alone."""
+        """A dear look, then a Newton step by the gradient alone; to the end where noise is none."""
         share = self._budget.polish / 2
         self._look(share, far=False)
-        for _ in range(_NOISELESS_POLISHES if math.isinf(self._mu) else 1):
-            total, _ = direction_sum(self._X, self.center)
-            gradient, sd = self._noisy_mean(total, 1.0, share)
-            # The Hessian is about (1 - 1/d) over the typical distance.
-            self._go(gradient, sd, self._d / max(self._d - 1, 1))
+        if math.isinf(self._mu):
+            self._settle()
+            return
+        total, _ = direction_sum(self._X, self.center)
+        gradient, sd = self._noisy_mean(total, 1.0, share)
+        # The Hessian is about (1 - 1/d) over the typical distance.
+        self._go(gradient, sd, self._d / max(self._d - 1, 1))
+
+    def _settle(self) -> None:
+        """Go to the spatial median itself, by steps that never overshoot (Weiszfeld 1937)."""
+        for _ in range(_NOISELESS_POLISHES):
+            total, lengths = direction_sum(self._X, self.center)
+            with np.errstate(divide="ignore", over="ignore"):
+                pull = np.sum(1 / lengths[lengths > 0])
+            if not 0 < pull < math.inf:
+                break
+            self.center = self.center + total / pull
 
     def _look(self, share: float, *, far: bool) -> float:
         """Draw the gradient and the typical distance together, and go; the gradient's size."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from simulate import spiked
 
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
@@ -39,6 +40,20 @@ def test_units_do_not_matter(size):
     X, center = offset("t1", 4000, 5, 1, 5.0)
     found = private_spatial_median(size * X, MU, seeded_rng(2))
     assert np.linalg.norm(found.center / size - center) < 1.5
+
+
+def test_without_noise_it_is_the_spatial_median_itself():
+    """Heavy tails and columns of very different spread: steps by a rough Hessian would swing."""
+    rng = np.random.default_rng(54)
+    X = rng.normal(size=(3000, 3)) * [0.1, 1.0, 0.05] / np.sqrt(rng.chisquare(1, size=(3000, 1)))
+    X += [3.0, -2.0, 1.0]
+    found = private_spatial_median(X, math.inf, seeded_rng(0)).center
+
+    def mean_distance(center):
+        return np.mean(np.linalg.norm(X - center, axis=1))
+
+    best = minimize(mean_distance, np.median(X, axis=0), method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose(found, best.x, atol=1e-5)
 
 
 def test_without_noise_it_is_the_spatial_median():
