@@ -1,9 +1,9 @@
 """Privacy curves: δ at ε, ε at δ, odds at a chance, and the noise that meets them.
 
-What is known of the steps comes as two totals: the multiplier of one Gaussian for all Gaussian
-steps, and the pure steps, counted. A Gaussian alone is exact (Balle and Wang 2018), pure steps
-beside it are an exact mixture over their privacy loss (`gdppca.privacy.loss`). How events become
-totals, and totals the numbers that are shown, stands in `gdppca.privacy.spending`.
+What is known of the steps comes as two totals: μ² of all Gaussian steps, and the pure steps,
+counted. A Gaussian alone is exact (Balle and Wang 2018), pure steps beside it are an exact mixture
+over their privacy loss (`gdppca.privacy.loss`). How events become totals, and totals the numbers
+that are shown, stands in `gdppca.privacy.spending`.
 """
 
 from __future__ import annotations
@@ -61,10 +61,12 @@ def classical_multiplier(epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=256)
 def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
     """Exact ε of one Gaussian at δ."""
-    from dp_accounting import get_epsilon_gaussian
-
+    if math.isinf(noise_multiplier):
+        return 0.0
     if noise_multiplier < _HARDLY_NOISE:
         return math.inf
+    from dp_accounting import get_epsilon_gaussian
+
     with np.errstate(divide="ignore"):  # the solver tries log(0) where hardly anything is left
         return max(float(get_epsilon_gaussian(noise_multiplier, delta)), 0.0)
 
