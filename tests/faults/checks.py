@@ -6,7 +6,7 @@ import numpy as np
 
 from gdppca import GdppcaError, Release, kendall_tau
 from gdppca.ledgers import Ledger
-from gdppca.privacy.accounting import epsilon_at
+from gdppca.privacy.spending import epsilon_at
 
 # What a killed process may leave: hidden, and told apart by its ending.
 _LEFT_OVER = re.compile(r"\.(\d+)\.(?:json|html)\.\w{8}\.tmp")

@@ -92,7 +92,7 @@ def test_a_planted_fault_is_found(plant, said, address, folder):
 
 
 def test_a_broken_cap_is_found(address, folder, monkeypatch):
-    monkeypatch.setattr("gdppca.ledgers.spending.Spending.fits", lambda *_: True)
+    monkeypatch.setattr("gdppca.privacy.spending.Spending.fits", lambda *_: True)
     Ledger(address).spend("patients", GaussianEvent(purpose="greed", noise_multiplier=5.0))
     said = wrongs(address, folder, FATES, ROWS)
     assert len([wrong for wrong in said if "over the cap" in wrong]) == 2

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gdppca.privacy import Event, GaussianEvent, Guarantee, Status
-from gdppca.privacy.accounting import epsilon_at, gaussian_multiplier, gdp_mu
+from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
+from gdppca.privacy.spending import epsilon_at
 
 
 @dataclass(frozen=True, kw_only=True)

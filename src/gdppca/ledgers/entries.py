@@ -11,10 +11,10 @@ from typing import Any
 
 from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
 from gdppca.ledgers.chain import Entry, Head, is_sealed
-from gdppca.ledgers.spending import Spending
 from gdppca.privacy import Guarantee, Neighbors
 from gdppca.privacy.events import Event, PureEvent
 from gdppca.privacy.ledger import Budget, Receipt
+from gdppca.privacy.spending import Spending
 
 # How a cap was enforced when an entry was made: 1, or not said, by the exact number for steps fixed
 # beforehand; 2 by the bound that holds for steps chosen by earlier results.

@@ -37,11 +37,11 @@ from gdppca.ledgers.entries import (
     warn_of_other_name,
 )
 from gdppca.ledgers.head import HeadFile
-from gdppca.ledgers.spending import Spending
 from gdppca.ledgers.verification import verified
 from gdppca.privacy import Guarantee
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
+from gdppca.privacy.spending import Spending
 from gdppca.randomness import secure_rng
 
 if TYPE_CHECKING:

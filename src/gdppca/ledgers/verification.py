@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from gdppca._errors import GdppcaError, LedgerError
 from gdppca.ledgers.chain import Entry, Head, broken_links
 from gdppca.ledgers.entries import RULE, stated_by
-from gdppca.ledgers.spending import Spending
 from gdppca.privacy.ledger import Budget
+from gdppca.privacy.spending import Spending
 
 _ABOUT = ("program", "format", "ledger")
 

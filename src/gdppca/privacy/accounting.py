@@ -1,18 +1,15 @@
-"""From events to ε, ρ and μ.
+"""Privacy curves: δ at ε, ε at δ, odds at a chance, and the noise that meets them.
 
-Everything is computed, never looked up: a Gaussian alone exactly (Balle and Wang 2018), several
-Gaussians as one, a few pure steps beside them as an exact mixture, anything else by composing
-privacy-loss distributions (dp-accounting).
-
-Two traps of dp-accounting are kept out. Its REPLACE_ONE relation is never used: our multipliers
-hold the replace-one sensitivity already, and its RDP and PLD accountants disagree by a factor of
-two there. And events are composed one by one, since a count is ignored for some of them.
+What is known of the steps comes as two totals: μ² of all Gaussian steps, and the pure steps,
+counted. A Gaussian alone is exact (Balle and Wang 2018), pure steps beside it are an exact mixture
+over their privacy loss (`gdppca.privacy.loss`). How events become totals, and totals the numbers
+that are shown, stands in `gdppca.privacy.spending`.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -30,10 +27,13 @@ from gdppca.privacy.events import (
     NonPrivateEvent,
     PureEvent,
 )
+from gdppca.privacy.loss import Steps, counted, pure_loss
 
-_GRID = (1e-5, 1e-4)  # finest and coarsest step of the privacy loss; rounding errs upwards
-_EXACT_PURE_STEPS = 12  # beyond, the number of sign patterns grows too large
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
+_LARGE = 1e6  # ε from which plain addition will do
+_HARDLY_NOISE = 1e-150  # a multiplier whose square floats do not hold
+_HARDLY_LOSS = 1e-6  # ε of a pure step whose μ is its tangent's, to twelve digits
+_TINY, _FLOAT_MAX = math.ulp(0.0), sys.float_info.max  # the smallest number above 0, the largest
 _BEYOND_FLOATS = 1e3  # μ or ε whose factor no float can hold
 _ROUNDING = 1e-12  # of the logarithm of a factor, far above what floats lose
 
@@ -61,9 +61,14 @@ def classical_multiplier(epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=256)
 def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
     """Exact ε of one Gaussian at δ."""
+    if math.isinf(noise_multiplier):
+        return 0.0
+    if noise_multiplier < _HARDLY_NOISE:
+        return math.inf
     from dp_accounting import get_epsilon_gaussian
 
-    return float(get_epsilon_gaussian(noise_multiplier, delta))
+    with np.errstate(divide="ignore"):  # the solver tries log(0) where hardly anything is left
+        return max(float(get_epsilon_gaussian(noise_multiplier, delta)), 0.0)
 
 
 def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
@@ -72,29 +77,73 @@ def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
 
 
 def gaussian_deltas(noise_multiplier: float, epsilons: np.ndarray) -> np.ndarray:
-    """Exact δ of one Gaussian at each ε."""
+    """Exact δ of one Gaussian at each ε; of no step at all where the multiplier is infinite."""
+    if math.isinf(noise_multiplier):
+        return np.asarray(-np.expm1(np.minimum(epsilons, 0.0)))
     mu = 1 / noise_multiplier
     first = log_ndtr(mu / 2 - epsilons / mu)
     second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
-    deltas: np.ndarray = np.exp(first) * -np.expm1(np.minimum(second - first, 0.0))
+    ratio = second - np.maximum(first, -_FLOAT_MAX)  # where both are beyond floats too
+    deltas: np.ndarray = np.exp(first) * -np.expm1(np.minimum(ratio, 0.0))
     return deltas
 
 
 def mixed_delta(noise_multiplier: float, pure: tuple[float, ...], epsilon: float) -> float:
-    """Exact δ at ε of a Gaussian beside ε-private steps.
+    """Exact δ at ε of a Gaussian beside ε-private steps."""
+    return _mixed_delta(noise_multiplier, counted(pure), epsilon)
 
-    A pure step is dominated by randomised response, whose privacy loss is ±ε_k with odds e^ε_k
-    (Kairouz, Oh, Viswanath 2015); δ is the mean of the Gaussian's over all sign patterns.
-    """
-    losses, log_odds = _pure_losses(pure)
+
+def _mixed_delta(noise_multiplier: float, pure: Steps, epsilon: float) -> float:
+    """Mean of the Gaussian's δ over the privacy loss of the pure steps."""
+    losses, log_odds = pure_loss(pure)
     return float(np.exp(log_odds) @ gaussian_deltas(noise_multiplier, epsilon - losses))
 
 
-def _pure_losses(pure: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Privacy loss of randomised response for each pattern of signs, and its log-probability."""
-    signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pure))))
-    steps = np.array(pure)
-    return signs @ steps, -np.logaddexp(0.0, -signs * steps).sum(axis=1)
+def squared_mu(noise_multiplier: float) -> float:
+    """μ² of a Gaussian, which adds up; never nothing, and infinite beyond what floats hold."""
+    return max(noise_multiplier**-2, _TINY) if noise_multiplier > _HARDLY_NOISE else math.inf
+
+
+def multiplier_of(squared: float) -> float:
+    """Noise multiplier of a Gaussian with this μ²; infinite where there is none."""
+    return squared**-0.5 if squared > 0 else math.inf
+
+
+def as_one(gaussian: float, pure: Steps) -> float:
+    """μ² of one Gaussian that is no more private than a Gaussian of this μ² and pure steps."""
+    return gaussian + sum(count * pure_mu(step) ** 2 for step, count in pure)
+
+
+def delta_beside(gaussian: float, pure: Steps, epsilon: float) -> float:
+    """δ at ε of a Gaussian of this μ² beside pure steps, exactly."""
+    if math.isinf(gaussian):
+        return 1.0
+    return _mixed_delta(multiplier_of(gaussian), pure, epsilon)
+
+
+def added_epsilon(gaussian: float, pure: Steps, delta: float) -> float:
+    """ε at δ of the same by plain addition: never below the exact number."""
+    added = sum(step * count for step, count in pure)
+    return added + gaussian_epsilon(multiplier_of(gaussian), delta)
+
+
+def epsilon_beside(gaussian: float, pure: Steps, delta: float) -> float:
+    """ε at δ of the same, exact and rounded up."""
+    most = added_epsilon(gaussian, pure, delta)
+    alone = not gaussian and sum(count for _, count in pure) == 1
+    if not pure or alone or delta <= 0 or most > _LARGE:
+        return most
+    most = min(most, gaussian_epsilon(multiplier_of(as_one(gaussian, pure)), delta))
+
+    def excess(epsilon: float) -> float:
+        return delta_beside(gaussian, pure, epsilon) / delta - 1
+
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(most) >= 0:  # losses that were rounded
+        return most
+    root = brentq(excess, 0.0, most, xtol=1e-13, rtol=1e-13)
+    return min(float(root) * (1 + 1e-11), most)
 
 
 @lru_cache(maxsize=256)
@@ -134,12 +183,8 @@ def multiplier_left(epsilon: float, delta: float, beside: tuple[Event, ...]) -> 
 
 
 def gdp_mu(events: Iterable[Event]) -> float:
-    """μ of Gaussian differential privacy, √Σμ².
-
-    An ε-private step counts as the smallest μ whose trade-off curve lies below its own,
-    2 Φ⁻¹(e^ε/(1 + e^ε)) (Liu et al. 2022).
-    """
-    return math.sqrt(sum(_mu(event) ** 2 for event in events))
+    """μ of Gaussian differential privacy, √Σμ²; infinite where a step has none."""
+    return math.hypot(*map(_mu, events))
 
 
 def _mu(event: Event) -> float:
@@ -147,9 +192,20 @@ def _mu(event: Event) -> float:
         case GaussianEvent(noise_multiplier=multiplier):
             return 1 / multiplier
         case PureEvent(epsilon=epsilon):
-            return float(2 * norm.isf(expit(-epsilon)))
+            return pure_mu(epsilon)
         case ApproximateEvent() | NonPrivateEvent():
             return math.inf  # no trade-off curve of a Gaussian lies below
+
+
+@lru_cache(maxsize=256)
+def pure_mu(epsilon: float) -> float:
+    """Smallest μ whose trade-off curve lies below that of an ε-private step (Liu et al. 2022).
+
+    It is 2 Φ⁻¹(e^ε/(1 + e^ε)), concave in ε, so that its tangent at 0 is never below.
+    """
+    if epsilon < _HARDLY_LOSS:
+        return epsilon * math.sqrt(math.pi / 2)
+    return float(2 * norm.isf(expit(-epsilon)))
 
 
 def zcdp_rho(events: Iterable[Event]) -> float:
@@ -160,116 +216,30 @@ def zcdp_rho(events: Iterable[Event]) -> float:
 def _rho(event: Event) -> float:
     match event:
         case GaussianEvent(noise_multiplier=multiplier):
-            return 0.5 / multiplier**2
+            return 0.5 * squared_mu(multiplier)
         case PureEvent(epsilon=epsilon):
-            return 0.5 * epsilon**2
+            return 0.5 * epsilon * epsilon
         case ApproximateEvent() | NonPrivateEvent():
             return math.inf
 
 
 @lru_cache(maxsize=256)
-def epsilon_at(events: tuple[Event, ...], delta: float) -> float:
-    """ε at δ of all events together; zero where nothing was drawn.
+def log_factor(gaussian: float, pure: Steps, chance: float) -> float:
+    r"""Logarithm of the factor by which the odds of a guess rise, but for a chance; rounded up.
 
-    Approximate events are added up, ε to ε and δ to δ; the rest must do with what is left of δ.
+    With the privacy curve δ(ε) it is that of the smallest :math:`e^\varepsilon/(1 -
+    \delta(\varepsilon)/c)`; every ε gives a valid bound (docs/proofs/odds.md).
     """
-    if any(isinstance(event, NonPrivateEvent) for event in events):
-        return math.inf
-    approximate = [event for event in events if isinstance(event, ApproximateEvent)]
-    if approximate:
-        rest = tuple(event for event in events if not isinstance(event, ApproximateEvent))
-        left = delta - sum(event.delta for event in approximate)
-        if left < 0 or (rest and left == 0):
-            return math.inf
-        added = sum(event.epsilon for event in approximate)
-        return added + (epsilon_at(rest, left) if rest else 0.0)
-    gaussians = [event for event in events if isinstance(event, GaussianEvent)]
-    pure = [event for event in events if isinstance(event, PureEvent)]
-    if not pure:
-        return gaussian_epsilon(1 / gdp_mu(gaussians), delta) if gaussians else 0.0
-    if not gaussians and len(pure) == 1:
-        return pure[0].epsilon
-    if gaussians and len(pure) <= _EXACT_PURE_STEPS:
-        return _mixed_epsilon(1 / gdp_mu(gaussians), tuple(e.epsilon for e in pure), delta)
-    return _composed_epsilon(gaussians, pure, delta)
-
-
-def _mixed_epsilon(noise_multiplier: float, pure: tuple[float, ...], delta: float) -> float:
-    added = gaussian_epsilon(noise_multiplier, delta) + sum(pure)
-    if mixed_delta(noise_multiplier, pure, 0.0) <= delta:
-        return 0.0
-
-    def excess(epsilon: float) -> float:
-        return mixed_delta(noise_multiplier, pure, epsilon) / delta - 1
-
-    return float(brentq(excess, 0.0, added * (1 + 1e-9), xtol=1e-13, rtol=1e-13)) * (1 + 1e-11)
-
-
-def _composed_epsilon(gaussians: list[GaussianEvent], pure: list[PureEvent], delta: float) -> float:
-    from dp_accounting.pld import common
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    smallest = min([event.epsilon for event in pure] + [_mu(event) for event in gaussians])
-    grid = min(max(smallest / 20, _GRID[0]), _GRID[1])
-    parts = [
-        pld.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(event.epsilon, 0),
-            value_discretization_interval=grid,
-        )
-        for event in pure
-    ]
-    if gaussians:
-        parts.append(
-            pld.from_gaussian_mechanism(1 / gdp_mu(gaussians), value_discretization_interval=grid)
-        )
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.compose(part)
-    added = sum(event.epsilon for event in pure)  # simple composition can only be worse
-    if gaussians:
-        added += gaussian_epsilon(1 / gdp_mu(gaussians), delta)
-    if delta < 1e-12:  # the convolution's own rounding would matter
-        return added
-    return min(float(total.get_epsilon_for_delta(delta - 1e-15)), added)
-
-
-def odds_factor(events: tuple[Event, ...], chance: float) -> float:
-    r"""Largest factor by which the odds of a guess about one row rise, but for a chance.
-
-    With the privacy curve δ(ε) of all events together it is the smallest of
-    :math:`e^\varepsilon/(1 - \delta(\varepsilon)/c)`, for any guess and any knowledge of the other
-    rows; every ε gives a valid bound (docs/proofs/odds.md). Rounded up.
-    """
-    if any(isinstance(event, NonPrivateEvent) for event in events):
-        return math.inf
-    approximate = [event for event in events if isinstance(event, ApproximateEvent)]
-    left = chance - sum(event.delta for event in approximate)
-    if approximate and left <= chance * _ROUNDING:
-        return math.inf
-    exact = tuple(event for event in events if not isinstance(event, ApproximateEvent))
-    log_factor = _log_factor(exact, left)
-    if approximate:  # their curve is known at one point only: ε adds to ε, and δ to δ
-        log_factor += sum(event.epsilon for event in approximate) + math.log(chance / left)
-    rounded = log_factor * (1 + _ROUNDING) + _ROUNDING
-    return math.exp(rounded) if rounded < 709 else math.inf
-
-
-@lru_cache(maxsize=256)
-def _log_factor(events: tuple[Event, ...], chance: float) -> float:
-    """Logarithm of the factor for Gaussian and pure events alone."""
-    mu = gdp_mu(event for event in events if isinstance(event, GaussianEvent))
-    steps = sorted(event.epsilon for event in events if isinstance(event, PureEvent))
     if not chance:
-        return sum(steps) if len(steps) == len(events) else math.inf
-    if max(mu, *steps, 0.0) > _BEYOND_FLOATS:
+        return added_epsilon(gaussian, pure, 0.0)
+    mu = math.sqrt(gaussian)
+    if max(mu, *(step for step, _ in pure), 0.0) > _BEYOND_FLOATS:
         return math.inf
-    if not steps:
-        return _gaussian_log_factor(mu, chance)
-    rest, pure = steps[:-_EXACT_PURE_STEPS], tuple(steps[-_EXACT_PURE_STEPS:])
-    exact = _mixed_log_factor(mu, pure, chance) if mu else _pure_log_factor(pure, chance)
-    if not rest:
-        return exact
-    return min(exact + sum(rest), _gaussian_log_factor(gdp_mu(events), chance))  # both are above
+    found = _gaussian_log_factor(math.sqrt(as_one(gaussian, pure)), chance)
+    if pure:
+        exact = _mixed_log_factor(mu, pure, chance) if mu else _pure_log_factor(pure, chance)
+        found = min(found, exact)
+    return found * (1 + _ROUNDING) + _ROUNDING
 
 
 def _gaussian_log_factor(mu: float, chance: float) -> float:
@@ -277,9 +247,9 @@ def _gaussian_log_factor(mu: float, chance: float) -> float:
     return float(math.log(chance) - log_ndtr(ndtri(chance) - mu))
 
 
-def _pure_log_factor(pure: tuple[float, ...], chance: float) -> float:
+def _pure_log_factor(pure: Steps, chance: float) -> float:
     """Pure steps alone: best is the smallest loss that is exceeded with chance c or less."""
-    losses, log_odds = _pure_losses(pure)
+    losses, log_odds = pure_loss(pure)
     order = np.argsort(-losses)
     losses, odds = losses[order], np.exp(log_odds[order])
     above = np.concatenate([[0.0], np.cumsum(odds)[:-1]])  # probability of a larger loss
@@ -288,9 +258,9 @@ def _pure_log_factor(pure: tuple[float, ...], chance: float) -> float:
     return float(losses[best]) - math.log((other + chance - float(above[best])) / chance)
 
 
-def _mixed_log_factor(mu: float, pure: tuple[float, ...], chance: float) -> float:
+def _mixed_log_factor(mu: float, pure: Steps, chance: float) -> float:
     """A Gaussian beside pure steps: best is the loss that is exceeded with chance c."""
-    losses, log_odds = _pure_losses(pure)
+    losses, log_odds = pure_loss(pure)
     chance = min(chance, 1 - _SOLVER_SLACK)  # closer to 1 the tails of floats are all alike
 
     def log_tail(epsilon: float) -> float:  # over c
@@ -298,7 +268,10 @@ def _mixed_log_factor(mu: float, pure: tuple[float, ...], chance: float) -> floa
         return float(logsumexp(log_odds + tails)) - math.log(chance)
 
     middle = mu * (mu / 2 - ndtri(chance))  # of the Gaussian alone
-    width = (sum(pure) + _SOLVER_SLACK) * (1 + _SOLVER_SLACK) + mu
+    width = sum(step * count for step, count in pure) + _SOLVER_SLACK
+    width = width * (1 + _SOLVER_SLACK) + mu
+    if log_tail(middle + width) >= 0:  # a loss that was called infinite is as likely
+        return math.inf
     root = brentq(log_tail, middle - width, middle + width, xtol=1e-13, rtol=1e-14)
     epsilon = root + 2e-13 + 2e-14 * abs(root)  # to the right of the root the bound is flat
     tails = log_ndtr(-mu / 2 - (epsilon - losses) / mu)  # without the row

@@ -20,8 +20,9 @@ from gdppca.privacy import (
     PureEvent,
     Status,
 )
-from gdppca.privacy.accounting import epsilon_at, gdp_mu
+from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.counting import together
+from gdppca.privacy.spending import epsilon_at
 from gdppca.releases.release import Release
 
 _PURPOSE = "weakest of the merged groups"

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from gdppca.privacy import words as plain
-from gdppca.privacy.accounting import epsilon_at, gdp_mu
+from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent
+from gdppca.privacy.spending import epsilon_at
 from gdppca.privacy.words import percent
 from gdppca.releases import Release, marked_names
 from gdppca.report import words

@@ -266,8 +266,8 @@ def _accounting(release: Release) -> dict[str, str]:
             else "Signs of the components are fixed by a rule."
         ),
         "composition": (
-            f"Everything in the release together, composed exactly where the theory allows and "
-            f"else by privacy-loss distributions. Drawn: {drawn}."
+            "Everything in the release together: Gaussian and pure steps by their exact privacy "
+            f"loss, rounded up, and steps known only as (epsilon, delta) by adding. Drawn: {drawn}."
         ),
     }
 

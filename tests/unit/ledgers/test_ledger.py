@@ -14,8 +14,8 @@ import pytest
 from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
 from gdppca.ledgers import Ledger
 from gdppca.ledgers.entries import state
-from gdppca.ledgers.spending import Spending
 from gdppca.privacy import ApproximateEvent, GaussianEvent, PureEvent
+from gdppca.privacy.spending import Spending
 
 STEP = PureEvent(purpose="step", epsilon=0.1)
 

@@ -5,13 +5,13 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import norm
 
-from gdppca import ParameterError
+from gdppca import Guarantee, ParameterError
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import (
     classical_multiplier,
-    epsilon_at,
     gaussian_delta,
     gaussian_epsilon,
     gaussian_multiplier,
@@ -20,6 +20,7 @@ from gdppca.privacy.accounting import (
     multiplier_beside,
     zcdp_rho,
 )
+from gdppca.privacy.spending import epsilon_at
 
 
 def exact_delta(multiplier, epsilon):
@@ -147,14 +148,25 @@ def test_room_beside_a_pure_step_is_exact():
         multiplier_beside(0.5, 1e-5, (0.3, 0.2))
 
 
-def test_exact_mixture_agrees_with_privacy_loss_distributions():
-    from gdppca.privacy.accounting import _composed_epsilon
+@pytest.mark.parametrize("multiplier", [5e-324, 1e-200, 1e-155, 1e155, 1e308])
+def test_noise_of_any_size_has_its_numbers(multiplier):
+    mu = 1 / multiplier
+    assert gdp_mu([gaussian(multiplier)] * 4) == pytest.approx(2 * mu)
+    assert zcdp_rho([gaussian(multiplier)]) == pytest.approx(mu * mu / 2)
+    assert Guarantee(events=(gaussian(multiplier),), delta=1e-6).protects is (multiplier > 1)
 
-    events = [pure(0.2), pure(0.05)]
-    by_pld = _composed_epsilon([gaussian(4.0)], events, 1e-6)
-    exact = epsilon_at((gaussian(4.0), *events), 1e-6)
-    assert exact <= by_pld
-    assert by_pld == pytest.approx(exact, rel=1e-3)
+
+def test_mu_of_a_hardly_visible_step_is_not_lost():
+    for epsilon in (1e-300, 1e-17, 1e-12, 0.999e-6, 1.001e-6):
+        with mpmath.workdps(60):
+            odds = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
+            exact = 2 * mpmath.sqrt(2) * mpmath.erfinv(2 * odds - 1)
+        assert gdp_mu([pure(epsilon)]) == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_no_gaussian_step_is_noise_without_end():
+    assert mixed_delta(math.inf, (0.5,), 0.2) == pytest.approx(expit(0.5) * -math.expm1(0.2 - 0.5))
+    assert gaussian_epsilon(math.inf, 1e-6) == 0
 
 
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, "1"])

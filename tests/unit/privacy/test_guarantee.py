@@ -8,6 +8,7 @@ import pytest
 
 from gdppca import Guarantee, ParameterError, ReleaseError
 from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, PureEvent, Status
+from gdppca.privacy.spending import Spending
 
 
 def promise(**changes):
@@ -101,6 +102,29 @@ def test_edited_numbers_are_found(name):
     plain[name] *= 0.5
     with pytest.raises(ReleaseError, match=name):
         Guarantee.from_dict(plain)
+
+
+MANY = (PureEvent(purpose="q", epsilon=0.15),) * 20
+
+
+@pytest.mark.parametrize("events", [MANY, MANY[:2], (*MANY[:13], *promise().events)])
+def test_numbers_of_earlier_versions_are_read_and_made_exact(events):
+    """They were rounded up to a grid beside many pure steps, and never beyond the sum."""
+    exact = promise(events=events)
+    sum_ = Spending().plus(events).added(exact.delta)
+    for stated in (exact.epsilon, min(exact.epsilon + 2e-3, sum_), sum_):
+        read = Guarantee.from_dict({**exact.to_dict(), "epsilon": stated})
+        assert read.epsilon == exact.epsilon
+    for stated in (exact.epsilon * (1 - 1e-5), sum_ * (1 + 1e-5), "infinity", "nan"):
+        with pytest.raises(ReleaseError, match="epsilon"):
+            Guarantee.from_dict({**exact.to_dict(), "epsilon": stated})
+
+
+@pytest.mark.parametrize("events", [promise().events, (*MANY[:12], *promise().events), MANY[:1]])
+def test_what_was_always_exact_must_be_stated_exactly(events):
+    exact = promise(events=events)
+    with pytest.raises(ReleaseError, match="epsilon"):
+        Guarantee.from_dict({**exact.to_dict(), "epsilon": exact.epsilon * (1 + 1e-5)})
 
 
 def test_unknown_event_is_refused():

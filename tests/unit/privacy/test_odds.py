@@ -13,7 +13,8 @@ from scipy.stats import norm
 
 from gdppca import Guarantee, ParameterError
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.accounting import epsilon_at, gaussian_multiplier, odds_factor
+from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.privacy.spending import epsilon_at, odds_factor
 
 CHANCE = 1e-2
 RUNS = 400_000

@@ -15,7 +15,7 @@ from gdppca.privacy import (
     NonPrivateEvent,
     PureEvent,
     Status,
-    accounting,
+    spending,
 )
 from gdppca.releases import merge_releases
 from gdppca.releases.merge import parallel_guarantee
@@ -199,8 +199,8 @@ def test_merged_promise_is_no_better_than_any_group_at_any_delta(name):
     total = parallel_guarantee(parts, len(parts))
     assert total.delta == max(part.delta for part in parts)
     for delta in (1e-9, 1e-7, 1e-6, 1e-5, 1e-3, 0.05):
-        worst = max(accounting.epsilon_at(part.events, delta) for part in parts)
-        assert accounting.epsilon_at(total.events, delta) >= worst * (1 - 1e-6)
+        worst = max(spending.epsilon_at(part.events, delta) for part in parts)
+        assert spending.epsilon_at(total.events, delta) >= worst * (1 - 1e-6)
     assert total.gdp_mu >= max(part.gdp_mu for part in parts) * (1 - 1e-12)
     assert total.zcdp_rho >= max(part.zcdp_rho for part in parts) * (1 - 1e-12)
 
@@ -209,7 +209,7 @@ def test_merged_promise_is_no_better_than_any_group_at_any_delta(name):
 def test_merged_promise_is_not_worse_than_the_worst_group(name):
     parts = CASES[name]
     total = parallel_guarantee(parts, 2)
-    worst = max(accounting.epsilon_at(part.events, total.delta) for part in parts)
+    worst = max(spending.epsilon_at(part.events, total.delta) for part in parts)
     assert total.epsilon == pytest.approx(worst, rel=1e-9)
 
 

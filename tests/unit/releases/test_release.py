@@ -6,8 +6,11 @@ import os
 
 import numpy as np
 import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.pld.common import DifferentialPrivacyParameters
 
 from gdppca import DPPCA, Release, ReleaseError
+from gdppca.releases import score_map
 from gdppca.releases.release import _checksum
 
 
@@ -201,3 +204,37 @@ def test_estimator_from_a_release_scores_alike(release, path, rng):
 def test_repr_tells_the_promise(release):
     assert "simulation" in repr(release)
     assert "2 components of 3 columns from 50 rows" in repr(release)
+
+
+def by_privacy_loss_distributions(events, delta):
+    """ε as earlier versions stated it for pure steps alone, rounded up to a grid."""
+    total = pld.identity(value_discretization_interval=1e-4)
+    for event in events:
+        private = DifferentialPrivacyParameters(event.epsilon, 0)
+        total = total.compose(
+            pld.from_privacy_parameters(private, value_discretization_interval=1e-4)
+        )
+    added = sum(event.epsilon for event in events)
+    return min(total.get_epsilon_for_delta(delta - 1e-15), added)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_epsilon_of_an_earlier_version_is_read_and_made_exact(version, tmp_path, rng):
+    X = rng.normal(size=(2000, 3)) * [5, 3, 1]
+    pca = DPPCA(n_components=2, location=None).fit(X)
+    release = pca.release_.with_score_map(score_map(X, pca, epsilon=1.0, delta=1e-3))
+    exact = release.score_map.guarantee
+    stated = by_privacy_loss_distributions(exact.events, exact.delta)
+    assert len(exact.events) > 2
+    assert stated > exact.epsilon * (1 + 2e-6)  # so that it would not do for the exact number
+    release.save(tmp_path / "r.json")
+
+    def earlier(plain):
+        plain["version"] = version
+        plain["score_map"]["guarantee"]["epsilon"] = stated
+        if version < 3:
+            del plain["scale_error"]
+
+    read = Release.load(rewritten(tmp_path / "r.json", earlier))
+    assert read.score_map.guarantee.epsilon == exact.epsilon
+    assert read.guarantee.epsilon == release.guarantee.epsilon

@@ -9,7 +9,7 @@ from simulate import spiked
 
 from gdppca import DPPCA, DataError, ParameterError, ReleaseError
 from gdppca.privacy import NonPrivateEvent
-from gdppca.privacy.accounting import epsilon_at
+from gdppca.privacy.spending import epsilon_at
 from gdppca.randomness import seeded_rng
 from gdppca.releases import private_variances, release_intervals, spectrum
 from gdppca.releases.clipped_squares import square_sums
