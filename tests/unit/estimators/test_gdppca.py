@@ -30,7 +30,7 @@ from gdppca import (
     sin_theta,
 )
 from gdppca._errors import BudgetExceeded, LedgerError
-from gdppca.estimators import gdppca as gdppca_module
+from gdppca.estimators import _run
 from gdppca.kernels import sign_covariance
 from gdppca.ledgers import Ledger
 
@@ -554,7 +554,7 @@ class TestCentreAndScale:
         X = rng.normal(size=(n, 5))
         wishes = {"location": "private", "scale": "private"}
         pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0)
-        with warnings.catch_warnings(), mock.patch.object(gdppca_module, "enter") as debit:
+        with warnings.catch_warnings(), mock.patch.object(_run, "enter") as debit:
             warnings.simplefilter("ignore")
             try:
                 pca.fit(X)
@@ -613,7 +613,7 @@ class TestCentreAndScale:
         def fail(*_):
             raise RuntimeError("broken")
 
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", fail)
+        monkeypatch.setattr("gdppca.estimators._run.private_scatter", fail)
         with pytest.raises(RuntimeError) as caught:
             DPPCA(2, epsilon=1.5).fit(rng.normal(size=(5000, 3)))
         assert "epsilon = 1.5" in caught.value.__notes__[0]
@@ -658,7 +658,7 @@ class TestOneBudget:
         def spend(*_):
             raise AssertionError("noise was drawn")
 
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", spend)
+        monkeypatch.setattr("gdppca.estimators._run.private_scatter", spend)
         with pytest.raises(ParameterError, match=words):
             DPPCA(2).fit_release(rng.normal(size=(300, 4)), **wish)
 
@@ -690,7 +690,7 @@ class TestOneBudget:
         def fail(*_, **__):
             raise RuntimeError("broken")
 
-        monkeypatch.setattr("gdppca.estimators.whole.score_map", fail)
+        monkeypatch.setattr("gdppca.estimators.joint_release.paid_map", fail)
         with pytest.raises(RuntimeError) as caught:
             DPPCA(2, epsilon=1.5).fit_release(rng.normal(size=(3000, 4)), score_map=0.2)
         assert "epsilon = 1.5" in caught.value.__notes__[0]
@@ -745,8 +745,8 @@ class TestLedger:
         def draw(*_):
             raise AssertionError("noise was drawn")
 
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", draw)
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_spatial_median", draw)
+        monkeypatch.setattr("gdppca.estimators._run.private_scatter", draw)
+        monkeypatch.setattr("gdppca.estimators._run.private_spatial_median", draw)
         with pytest.raises(BudgetExceeded):
             DPPCA(2, epsilon=1.5, delta=1e-5, ledger=f"{ledger.address}#patients").fit(
                 rng.normal(size=(2000, 4))
