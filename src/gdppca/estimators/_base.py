@@ -324,7 +324,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             X = X - self.mean_
         if self.scale_ is not None:
             X = X / self.scale_
-        return X @ self.components_.T
+        scores: np.ndarray = X @ self.components_.T
+        return scores
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the original columns from scores. NOT private, as scores are not.
@@ -345,7 +346,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise DataError(
                 f"Scores have {scores.shape[1]} columns where {self.n_components_} components are."
             )
-        rows = scores @ self.components_
+        rows: np.ndarray = scores @ self.components_
         if self.scale_ is not None:
             rows = rows * self.scale_
         return rows if self.mean_ is None else rows + self.mean_

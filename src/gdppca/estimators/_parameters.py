@@ -87,4 +87,5 @@ def _pairs_of(scheme: dict[str, Any]) -> int | str:
     """The parameter `pairs` behind a scheme's description."""
     if scheme["name"] in ("one-sample", "merged"):
         return "auto"
-    return scheme.get("size", scheme["name"])
+    pairs: int | str = scheme.get("size", scheme["name"])
+    return pairs

@@ -37,15 +37,12 @@ class AnalyzeGauss(Baseline):
     ----------
     n_components : int, default 2
         Number of directions.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
     ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
+        As for `DPPCA`; a fit without `norm` protects nobody, and is refused.
     random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
+        As for `DPPCA`: a seed makes a simulation.
     norm : None or float, default None
         Public bound on the distance of a row from `center`; longer rows are pulled back to it.
         None is the printed form, which takes the bound from the data and protects nobody.

@@ -191,12 +191,14 @@ def _centred(rows: np.ndarray, pca: PrivatePCA) -> np.ndarray:
     center = np.median(halves, axis=0) if pca.mean_ is None else 0.5 * pca.mean_
     unit = 0.5 if pca.scale_ is None else 0.5 * pca.scale_
     with np.errstate(over="ignore"):
-        return np.clip((halves - center) / unit, -LARGEST, LARGEST)
+        centred: np.ndarray = np.clip((halves - center) / unit, -LARGEST, LARGEST)
+    return centred
 
 
 def _product(share: np.ndarray, length: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        return np.clip(share * length, -LARGEST, LARGEST)
+        product: np.ndarray = np.clip(share * length, -LARGEST, LARGEST)
+    return product
 
 
 def _score_distance(scores: np.ndarray) -> np.ndarray:

@@ -355,13 +355,13 @@ class DPPCA(PrivatePCA):
         """
         if hasattr(self, "release_"):
             raise StateError("The release is made. Use sklearn.base.clone(...) for new rows.")
-        first = not hasattr(self, "_batches")
-        X = checked_matrix(self, X, reset=first).values
-        if first:
+        batches: Batches | None = self.__dict__.get("_batches")
+        X = checked_matrix(self, X, reset=batches is None).values
+        if batches is None:
             # Any number of rows will do until all are in.
             settings = settings_of(self, 2, X.shape[1], Supply.BATCHES)
-            self._batches = Batches(settings, rng_for(self.random_state))
-        self._batches.add(X)
+            batches = self._batches = Batches(settings, rng_for(self.random_state))
+        batches.add(X)
         return self
 
     def finalize(self) -> Self:
@@ -372,9 +372,9 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself, fitted; the exact sums are gone.
         """
-        if not hasattr(self, "_batches"):
+        batches: Batches | None = self.__dict__.get("_batches")
+        if batches is None:
             raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-        batches = self._batches
         K_hat, settings = batches.finish(self.ledger)
         warn_of_weakness(settings, stacklevel=3)
         return self._take_over(*drawn_from_sums(K_hat, settings, batches.rng))

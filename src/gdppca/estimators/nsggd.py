@@ -53,16 +53,13 @@ class NSGGD(Baseline):
     Parameters
     ----------
     n_components : int, default 2
-        Number of directions.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+        Number of directions; their order means nothing.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
     ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
+        As for `DPPCA`; a fit with the printed noise protects nobody, and is refused.
     random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
+        As for `DPPCA`: a seed makes a simulation.
     n_iterations : None or int, default None
         Number of steps T; None is n².
     batch_size : None or int, default None
@@ -80,7 +77,7 @@ class NSGGD(Baseline):
     Attributes
     ----------
     components_ : array of shape (m, d)
-        Directions, one per row; their order means nothing.
+        Directions, one per row, in no order.
     guarantee_ : Guarantee
         What was promised; status "none" for the printed noise.
     release_ : Release

@@ -32,16 +32,13 @@ class SGPCA(Baseline):
     ----------
     n_components : int, default 2
         Number of directions, taken to be the number of spikes.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
     ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap is refused before any noise is drawn. The entry is worth what
-        the guarantee is: it holds with high probability only.
+        As for `DPPCA`. The entry is worth what the guarantee is: it holds with high
+        probability only.
     random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
+        As for `DPPCA`: a seed makes a simulation.
     eigenvalues : array of shape (d,)
         Eigenvalues of the population covariance, known beforehand: the method is an oracle.
 
@@ -126,7 +123,8 @@ def paired_differences(X: np.ndarray, rng: Rng) -> np.ndarray:
     """
     half = len(X) // 2
     order = rng.permutation(len(X))
-    return 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
+    differences: np.ndarray = 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
+    return differences
 
 
 def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:

@@ -48,10 +48,9 @@ class SignCovariancePCA(Baseline):
     delta : float, default 1e-6
         Privacy δ, at which the guarantee quotes its ε.
     ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
+        As for `DPPCA`; a fit that protects nobody is refused.
     random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
+        As for `DPPCA`: a seed makes a simulation.
     rho : None or float, default None
         Total budget of zero-concentrated differential privacy. None takes the largest that gives
         (ε, δ).
