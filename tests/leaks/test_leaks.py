@@ -407,13 +407,13 @@ def test_command_line_writes_no_cell(X, tmp_path, monkeypatch):
 
 # Two neighbours.
 
-_DRAWS = ("add_gaussian", "noisy_argmax", "private_counts", "_descended")
+_DRAWS = ("add_gaussian", "noisy_argmax", "private_counts", "descended")
 
 
 class Noise:
     """Stands in for every mechanism: records what is released, hands it out again, or adds none.
 
-    `private_counts` and `_descended` draw inside, so they are taken whole.
+    `private_counts` and `descended` draw inside, so they are taken whole.
     """
 
     def __init__(self, monkeypatch):
@@ -449,7 +449,7 @@ _SILENT = {
     "add_gaussian": lambda values, sigma, rng: values.copy(),
     "noisy_argmax": lambda scores, epsilon, rng: int(np.argmax(scores)),
     "private_counts": lambda counts, noise, rng: np.asarray(counts),
-    "_descended": lambda Z, V, plan, rng: V,
+    "descended": lambda Z, V, plan, rng: V,
 }
 
 

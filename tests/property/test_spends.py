@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gdppca import DPPCA, ParameterError, Release, SignCovariancePCA
-from gdppca.estimators import gdppca as gdppca_module
+from gdppca.estimators import _run
 from gdppca.linalg import eigenvalues_descending
 from gdppca.signs import NAMES
 from gdppca.theory import denoised_eigenvalues, noise_band
@@ -66,7 +66,7 @@ def fit(pca, X, door):
     action=st.sampled_from(["ignore", "error"]),
 )
 def test_whatever_is_refused_is_refused_before_the_debit(pca, X, door, action):
-    with mock.patch.object(gdppca_module, "enter") as debit, warnings.catch_warnings():
+    with mock.patch.object(_run, "enter") as debit, warnings.catch_warnings():
         warnings.simplefilter(action)
         try:
             fit(pca, X, door)

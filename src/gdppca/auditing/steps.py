@@ -15,7 +15,8 @@ from scipy.optimize import brentq
 
 from gdppca.auditing.draws import Mechanism, Overheard, log_ratio, overheard
 from gdppca.auditing.experiment import Claim, Experiment, claim_of
-from gdppca.estimators import DPPCA, NSGGD, nsggd
+from gdppca.estimators import DPPCA, NSGGD
+from gdppca.estimators.nsggd import descended, descent_of
 from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
@@ -305,10 +306,10 @@ def descent_experiment(epsilon: float, delta: float) -> Experiment:
     start = np.array([[1.0], [0.0]])
 
     def run(pairs: np.ndarray) -> np.ndarray:
-        return nsggd._descended(pairs, start, pca._plan(2 * _PAIRS, 2), secure_rng())
+        return descended(pairs, start, descent_of(pca, 2 * _PAIRS, 2), secure_rng())
 
     # A replaced pair moves the sum of the gradients by two.
-    multiplier = pca._plan(2 * _PAIRS, 2).sigma * _PAIRS / 2
+    multiplier = descent_of(pca, 2 * _PAIRS, 2).sigma * _PAIRS / 2
     step = GaussianEvent(purpose="descent", noise_multiplier=multiplier)
     return Experiment(
         name="step of descent",

@@ -116,8 +116,11 @@ class Design:
         return self.scheme.describe() | ({"sample": self.n_seen} if self.sampled else {})
 
     @property
-    def looks_first(self) -> bool:
-        """Whether something is drawn before the matrix: scales, a centre or a radius."""
+    def needs_sample(self) -> bool:
+        """Whether something is drawn before the matrix: scales, a centre or a radius.
+
+        Of rows that are not in memory, it is found on a sample.
+        """
         return self.scale_share is not None or self.seeks_centre or self.radius_event is not None
 
     @property

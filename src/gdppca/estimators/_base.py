@@ -1,10 +1,11 @@
-"""What every estimator here does after the noise: directions, scores, names."""
+"""What every estimator here shares: parameters, the promise, and all that follows the noise."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.engines.frames import Matrix, as_matrix
-from gdppca.ledgers import HiddenPassword, enter
-from gdppca.privacy import Event
-from gdppca.privacy.counting import UNCOUNTED
-from gdppca.releases import Release
+from gdppca.ledgers import HiddenPassword
+from gdppca.privacy import Event, Guarantee, Status
+from gdppca.privacy.counting import UNCOUNTED, counted
+from gdppca.releases import NoisyScatter, Release
 from gdppca.releases.spectrum import release_intervals
 from gdppca.signs import Custom, Sign
 from gdppca.theory import (
@@ -46,6 +47,28 @@ def assumed_of_sign(sign: Sign) -> tuple[str, ...]:
     return (ASSUMED_OWN_SIGN,) if isinstance(sign, Custom) else ()
 
 
+def promise(
+    events: tuple[Event, ...],
+    delta: float,
+    *,
+    entered: bool,
+    seeded: bool,
+    noiseless: bool,
+    assumed: tuple[str, ...] = (),
+    status: Status = Status.PROVEN,
+    reason: str = "",
+) -> Guarantee:
+    """What a fit promises by its draws; nothing without noise, else as firmly as `status` says."""
+    return Guarantee(
+        events=events,
+        delta=delta,
+        assumptions=(*counted(ASSUMED, entered=entered), *assumed),
+        seeded=seeded,
+        status=Status.NONE if noiseless else status,
+        reason=NO_NOISE if noiseless else reason,
+    )
+
+
 def check_rows(n: int, at_least: int = 2) -> None:
     """Refuse too few rows."""
     if n < at_least:
@@ -72,7 +95,7 @@ def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
 
 
 @contextmanager
-def telling_of_a_spend(epsilon: float, delta: float) -> Iterator[None]:
+def note_spend_on_error(epsilon: float, delta: float) -> Iterator[None]:
     """Say with any error that noise may have been drawn: what is drawn cannot be undone."""
     try:
         yield
@@ -84,11 +107,67 @@ def telling_of_a_spend(epsilon: float, delta: float) -> Iterator[None]:
         raise
 
 
+def generic_names(n_features: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{k}" for k in range(n_features))
+
+
+def require_columns(n: int, d: int) -> None:
+    """Refuse a table without columns."""
+    if d == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
+        )
+
+
+@np.errstate(all="ignore")  # no error or warning may depend on a cell
+def checked_matrix(pca: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
+    """The table as a finite matrix with the right columns, which `reset` learns from it."""
+    matrix = as_matrix(X)
+    require_columns(*matrix.values.shape)
+    validate_data(pca, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
+    return matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a method found: directions as rows, and the noisy matrix they come from, if any."""
+
+    components: np.ndarray
+    noise_sd: float
+    scatter: np.ndarray | None = None
+    eigenvalues: np.ndarray | None = None
+    location: np.ndarray | None = None
+
+    @classmethod
+    def leading(
+        cls,
+        noisy: NoisyScatter,
+        n_components: int | Callable[[np.ndarray], int],
+        location: np.ndarray | None = None,
+    ) -> Self:
+        """The leading eigenvectors; how many, the eigenvalues may decide."""
+        spectrum = linalg.Spectrum(noisy.matrix)
+        m = n_components(spectrum.values) if callable(n_components) else n_components
+        return cls(
+            components=spectrum.leading(m).T,
+            noise_sd=noisy.noise_sd,
+            scatter=noisy.matrix,
+            eigenvalues=spectrum.values,
+            location=location,
+        )
+
+
+@dataclass(eq=False, repr=False)  # scikit-learn compares and shows estimators in its own way
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Shared face of the estimators: everything below is post-processing of `release_`."""
 
-    ledger: str | None
-    random_state: int | None
+    n_components: Any = 2
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    ledger: str | None = None
+    random_state: int | None = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; an address is itself but for its repr, which hides a password.
@@ -108,30 +187,50 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             params["ledger"] = HiddenPassword(params["ledger"])
         return params
 
-    def _debit(self, events: tuple[Event, ...]) -> bool:
-        """Enter what a fit is about to draw; whether there is a ledger to enter it in."""
-        return enter(self.ledger, events, seeded=self.random_state is not None)
+    def _forget(self) -> None:
+        """Drop everything that an earlier fit left: it is not about the rows that come now."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del self.__dict__[name]
 
-    def _checked(self, X: Any, *, reset: bool) -> Matrix:
-        """The table as a finite matrix with the right columns."""
-        matrix = as_matrix(X)
-        n, d = matrix.values.shape
-        if d == 0:
-            raise DataError(
-                f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
-            )
-        validate_data(
-            self, X if matrix.names else matrix.values, reset=reset, skip_check_array=True
-        )
-        return matrix
+    def _learn_columns(self, n_features: int, names: Sequence[str] | None) -> None:
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
-        return (
-            tuple(names)
-            if names is not None
-            else tuple(f"x{k}" for k in range(self.n_features_in_))
+        return generic_names(self.n_features_in_) if names is None else tuple(names)
+
+    def _publish(
+        self,
+        found: Found,
+        guarantee: Guarantee,
+        n_samples: int,
+        *,
+        calibration: str,
+        sign: Sign | None = None,
+        scheme: dict[str, Any] | None = None,
+        scale: np.ndarray | None = None,
+        scale_error: np.ndarray | None = None,
+    ) -> Self:
+        """Make the release of what was drawn, and take it over."""
+        release = Release(
+            components=found.components,
+            scatter=found.scatter,
+            noise_sd=found.noise_sd,
+            sign=None if sign is None else sign.describe(),
+            scheme=scheme,
+            calibration=calibration,
+            n_samples=n_samples,
+            n_features=self.n_features_in_,
+            feature_names=self._names(),
+            location=found.location,
+            scale=scale,
+            scale_error=scale_error,
+            guarantee=guarantee,
+            method=type(self).__name__,
         )
+        return self._adopt(release, found.eigenvalues)
 
     def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
         """Take over a release, with its eigenvalues where they are known; nothing else stays."""
@@ -139,7 +238,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.guarantee_ = release.guarantee
         self.scatter_ = release.scatter
         self.noise_sd_ = release.noise_sd
-        self.noise_floor_ = noise_edge(release.noise_sd, release.n_features)
         self.components_ = release.components
         self.n_components_ = len(release.components)
         self.n_samples_ = release.n_samples
@@ -149,6 +247,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if eigenvalues is None:
                 eigenvalues = linalg.eigenvalues_descending(release.scatter)
             self.eigenvalues_ = eigenvalues
+            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features)
         return self
 
     @property
@@ -215,7 +314,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         **Privacy.** None: each score belongs to one person. Only the directions are protected.
         """
         check_is_fitted(self, "release_")
-        X = self._checked(X, reset=False).values
+        X = checked_matrix(self, X, reset=False).values
         warnings.warn(
             "Row scores are not private: each belongs to one person. Publish `release_` instead.",
             PrivacyWarning,
@@ -225,7 +324,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             X = X - self.mean_
         if self.scale_ is not None:
             X = X / self.scale_
-        return X @ self.components_.T
+        scores: np.ndarray = X @ self.components_.T
+        return scores
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the original columns from scores. NOT private, as scores are not.
@@ -246,7 +346,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise DataError(
                 f"Scores have {scores.shape[1]} columns where {self.n_components_} components are."
             )
-        rows = scores @ self.components_
+        rows: np.ndarray = scores @ self.components_
         if self.scale_ is not None:
             rows = rows * self.scale_
         return rows if self.mean_ is None else rows + self.mean_

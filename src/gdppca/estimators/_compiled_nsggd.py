@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -13,7 +14,9 @@ _FAR = 0.5  # beyond it Newton-Schulz may miss the nearest orthonormal matrix
 
 
 @_compiled
-def _add_gradient(z, V, scores, residual, gradient):
+def _add_gradient(
+    z: np.ndarray, V: np.ndarray, scores: np.ndarray, residual: np.ndarray, gradient: np.ndarray
+) -> None:
     """Add Q z z'V / |Q z| with Q = I - V V', of Frobenius norm |V'z|, held to at most 1.
 
     Nothing is added where z lies in the span of V, up to a last bit.
@@ -40,7 +43,7 @@ def _add_gradient(z, V, scores, residual, gradient):
 
 
 @_compiled
-def _orthonormalise(V, gram, row):
+def _orthonormalise(V: np.ndarray, gram: np.ndarray, row: np.ndarray) -> None:
     """Replace V by the nearest matrix with orthonormal columns, its polar factor."""
     d, m = V.shape
     while True:
@@ -68,7 +71,7 @@ def _orthonormalise(V, gram, row):
 
 
 @_compiled
-def _next_pair(i, n, share, poisson, generator):
+def _next_pair(i: int, n: int, share: float, poisson: bool, generator: Any) -> int:
     """Index of the pair after i: a uniform one, or the next that a coin of `share` picks."""
     if not poisson:
         return min(n - 1, int(n * generator.random()))
@@ -79,7 +82,16 @@ def _next_pair(i, n, share, poisson, generator):
 
 
 @_compiled
-def descend(Z, V, n_steps, step, sigma, batch_size, poisson, generator):
+def descend(
+    Z: np.ndarray,
+    V: np.ndarray,
+    n_steps: int,
+    step: float,
+    sigma: float,
+    batch_size: int,
+    poisson: bool,
+    generator: Any,
+) -> None:
     """Run `n_steps` steps V ← P(V + step (∇ + E)) in place; ∇ is a sum over `batch_size`.
 
     A batch is `batch_size` pairs drawn with replacement, or, with `poisson`, each pair by itself

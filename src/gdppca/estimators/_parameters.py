@@ -1,22 +1,29 @@
-"""From the parameters of `DPPCA` to checked settings: what is wrong is refused here, unspent."""
+"""From the parameters of `DPPCA` to checked settings, and from a release to parameters.
+
+What is wrong is refused here, unspent.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any
 
-from gdppca._errors import ParameterError, PrivacyWarning
+from gdppca._errors import ParameterError, PrivacyWarning, ReleaseError
 from gdppca.design import Parameters, Supply, design_of, doubts, lost_steps
-from gdppca.estimators._base import check_components, check_rows, warn_of_large_delta
+from gdppca.estimators._base import (
+    PrivatePCA,
+    check_components,
+    check_rows,
+    warn_of_large_delta,
+)
 from gdppca.estimators._settings import Settings
 from gdppca.ledgers import check_ledger
 from gdppca.randomness import rng_for
+from gdppca.releases import Release
+from gdppca.signs import sign_from_description
 
-if TYPE_CHECKING:
-    from gdppca.estimators.gdppca import DPPCA
 
-
-def settings_of(pca: DPPCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Settings:
+def settings_of(pca: PrivatePCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Settings:
     """Check every parameter against the shape, before any row counts."""
     check_rows(n)
     _check_choices(pca, d)
@@ -28,7 +35,7 @@ def settings_of(pca: DPPCA, n: int, d: int, supply: Supply = Supply.TABLE) -> Se
     )
 
 
-def _check_choices(pca: DPPCA, d: int) -> None:
+def _check_choices(pca: PrivatePCA, d: int) -> None:
     if isinstance(pca.n_components, str):
         if pca.n_components != "auto":
             raise ParameterError(
@@ -57,3 +64,28 @@ def warn_of_weakness(settings: Settings, stacklevel: int) -> None:
 
 def _warn(message: str, stacklevel: int) -> None:
     warnings.warn(message, PrivacyWarning, stacklevel=stacklevel + 1)
+
+
+def parameters_of(release: Release) -> dict[str, Any]:
+    """Parameters of `DPPCA` behind a release."""
+    if release.method != "DPPCA" or release.sign is None or release.scheme is None:
+        raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
+    private = {event.purpose for event in release.guarantee.events}
+    return {
+        "n_components": len(release.components),
+        # The true ε with tight noise is the noise that was drawn, whatever the calibration.
+        "epsilon": release.guarantee.nominal_epsilon,
+        "delta": release.guarantee.delta,
+        "sign": sign_from_description(release.sign),
+        "pairs": _pairs_of(release.scheme),
+        "location": "private" if "centre" in private else release.location,
+        "scale": "private" if "scale" in private else release.scale,
+    }
+
+
+def _pairs_of(scheme: dict[str, Any]) -> int | str:
+    """The parameter `pairs` behind a scheme's description."""
+    if scheme["name"] in ("one-sample", "merged"):
+        return "auto"
+    pairs: int | str = scheme.get("size", scheme["name"])
+    return pairs

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gdppca.design import Design, Supply
-from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, Sums, divided
-from gdppca.estimators._base import ASSUMED, ASSUMED_LOCATION, NO_NOISE, assumed_of_sign
+from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, divided
+from gdppca.estimators._base import ASSUMED_LOCATION, assumed_of_sign, promise
 from gdppca.kernels import Blocks
 from gdppca.kernels.schemes import DEFAULT_BLOCK
-from gdppca.privacy import Event, Guarantee, NonPrivateEvent, Status
-from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng
+from gdppca.privacy import Guarantee, NonPrivateEvent
+from gdppca.releases.spatial_median import centre_bias
+from gdppca.theory import components_above_noise
 
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."
 _ASSUMED_ORDER = (
@@ -34,21 +34,19 @@ class Settings(Design):
     def guarantee(self) -> Guarantee:
         """What the draws will promise, with everything that is taken for granted."""
         matrix = self.noise.event
-        events: tuple[Event, ...] = (*self.own, matrix)
-        exact = isinstance(matrix, NonPrivateEvent)
-        return Guarantee(
-            events=events,
-            delta=self.delta,
-            assumptions=self._assumptions,
+        return promise(
+            (*self.own, matrix),
+            self.delta,
+            entered=self.ledger is not None,
             seeded=self.seeded,
-            status=Status.NONE if exact else Status.PROVEN,
-            reason=NO_NOISE if exact else "",
+            noiseless=isinstance(matrix, NonPrivateEvent),
+            assumed=self._assumed,
         )
 
     @property
-    def _assumptions(self) -> tuple[str, ...]:
-        assumed = list(counted(ASSUMED, entered=self.ledger is not None))
-        assumed += assumed_of_sign(self.sign)
+    def _assumed(self) -> tuple[str, ...]:
+        """What is taken for granted beside what every estimator does."""
+        assumed = list(assumed_of_sign(self.sign))
         if self.location is not None and self.wanted_location is None:
             assumed.append(ASSUMED_LOCATION)
         if self.scale is not None and self.scale_share is None:
@@ -68,21 +66,16 @@ class Settings(Design):
         """The centre in the units of the scaled columns."""
         return None if self.location is None else self.divided(self.location)
 
+    def n_kept(self, eigenvalues: np.ndarray) -> int:
+        """How many directions are kept: as many as asked for, or as stand above the noise."""
+        if not isinstance(self.n_components, str):
+            return self.n_components
+        centred = self.location is not None
+        bias = centre_bias(self.drawn, self.n_seen, self.n_features) if centred else 0.0
+        return components_above_noise(eigenvalues, self.noise.noise_sd, self.n_samples, bias)
+
     @property
     def recipe(self) -> Recipe:
         """How rows that come in parts are summed."""
         size = self.scheme.size if isinstance(self.scheme, Blocks) else DEFAULT_BLOCK
         return Recipe(self.sign, self.n_features, size, self.center, self.scale)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """What `partial_fit` gathers until `finalize`: exact sums, not private.
-
-    The settings, the ledger among them, are those of the first batch: noise for other parameters
-    than those of the sums would protect nobody, and a draw without its debit would be uncounted.
-    """
-
-    sums: Sums
-    rng: Rng
-    settings: Settings

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
-from gdppca.estimators._base import (
-    ASSUMED,
-    NO_NOISE,
-    PrivatePCA,
-    check_components,
-    check_rows,
-    warn_of_large_delta,
-)
+from gdppca.estimators._base import Found
+from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.kernels import OneSample, sign_covariance
-from gdppca.ledgers import check_ledger
 from gdppca.mechanisms.gaussian import add_gaussian
-from gdppca.privacy import Guarantee, NonPrivateEvent, Status
+from gdppca.privacy import NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
+from gdppca.randomness import Rng
+from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 from gdppca.releases.scatter import require_representable
 from gdppca.signs import Winsor
 
@@ -35,27 +29,25 @@ _OWN_NORM = (
 )
 
 
-class AnalyzeGauss(PrivatePCA):
+@dataclass(eq=False, repr=False, kw_only=True)
+class AnalyzeGauss(Baseline):
     r"""Principal components of a noisy covariance matrix; not robust, a baseline.
 
     Parameters
     ----------
     n_components : int, default 2
         Number of directions.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
+    ledger : None or str, default None
+        As for `DPPCA`; a fit without `norm` protects nobody, and is refused.
+    random_state : None or int, default None
+        As for `DPPCA`: a seed makes a simulation.
     norm : None or float, default None
         Public bound on the distance of a row from `center`; longer rows are pulled back to it.
         None is the printed form, which takes the bound from the data and protects nobody.
     center : None or array of shape (d,), default None
         Public centre, needed with `norm`; zeros are allowed.
-    ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
-    random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
 
     Attributes
     ----------
@@ -92,51 +84,40 @@ class AnalyzeGauss(PrivatePCA):
     inf
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        norm: float | None = None,
-        center: Any = None,
-        ledger: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.norm = norm
-        self.center = center
-        self.ledger = ledger
-        self.random_state = random_state
+    norm: float | None = None
+    center: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release principal components of a noisy covariance matrix.
+    def _setup(self, n: int, d: int) -> Setup:
+        noiseless = math.isinf(self.epsilon)
+        ball = self._ball(d)
+        if ball is None:
+            return Setup(
+                events=(PRINTED,),
+                draw=self._printed,
+                calibration="printed",
+                noiseless=noiseless,
+                status=Status.NONE,
+                reason=_OWN_NORM,
+            )
+        sign, center = ball
+        noise = self._noise(sign, n, d)
+        return Setup(
+            events=(noise.event,),
+            draw=partial(self._pulled_back, sign, center, noise),
+            calibration="tight",
+            noiseless=noiseless,
+            sign=sign,
+        )
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
-        y : None
-            Ignored.
+    def _printed(self, X: np.ndarray, rng: Rng) -> Found:
+        noisy = printed_scatter(X, self.epsilon, self.delta, rng)
+        return Found.leading(noisy, self.n_components)
 
-        Returns
-        -------
-        AnalyzeGauss
-            Itself.
-        """
-        X = self._checked(X, reset=True).values
-        check_choices(self, *X.shape)
-        ball, center = self._ball(X.shape[1])
-        rng = rng_for(self.random_state)
-        noise = None if ball is None else self._noise(ball, *X.shape)
-        self._debit((PRINTED if noise is None else noise.event,))
-        if ball is None or noise is None:
-            noisy = printed_scatter(X, self.epsilon, self.delta, rng)
-        else:
-            noisy = private_scatter(sign_covariance(X, center, ball), noise, rng)
-        return self._publish(noisy, ball, center, len(X), rng)
+    def _pulled_back(
+        self, ball: Winsor, center: np.ndarray, noise: ScatterNoise, X: np.ndarray, rng: Rng
+    ) -> Found:
+        noisy = private_scatter(sign_covariance(X, center, ball), noise, rng)
+        return Found.leading(noisy, self.n_components, center)
 
     def _noise(self, ball: Winsor, n: int, d: int) -> ScatterNoise:
         noise = scatter_noise(
@@ -150,12 +131,12 @@ class AnalyzeGauss(PrivatePCA):
         require_representable(noise, ball, d)
         return noise
 
-    def _ball(self, d: int) -> tuple[Winsor | None, np.ndarray | None]:
+    def _ball(self, d: int) -> tuple[Winsor, np.ndarray] | None:
         """Sign and centre of the ball that rows are pulled back to, None for the printed form."""
         if self.norm is None:
             if self.center is not None:
                 raise ParameterError("`center` goes with `norm`. Give both, or neither.")
-            return None, None
+            return None
         norm = _validate.finite_positive(norm=self.norm)
         if self.center is None:
             raise ParameterError(
@@ -163,52 +144,6 @@ class AnalyzeGauss(PrivatePCA):
                 "looking at the data; zeros are allowed."
             )
         return Winsor(norm), _validate.vector(d, center=self.center)
-
-    def _publish(
-        self,
-        noisy: NoisyScatter,
-        ball: Winsor | None,
-        center: np.ndarray | None,
-        n: int,
-        rng: Rng,
-    ) -> Self:
-        spectrum = linalg.Spectrum(noisy.matrix)
-        release = Release(
-            components=spectrum.leading(self.n_components).T,
-            scatter=noisy.matrix,
-            noise_sd=noisy.noise_sd,
-            sign=None if ball is None else ball.describe(),
-            scheme=None if ball is None else OneSample().describe(),
-            calibration="printed" if ball is None else "tight",
-            n_samples=n,
-            n_features=len(noisy.matrix),
-            feature_names=self._names(),
-            location=center,
-            scale=None,
-            guarantee=self._guarantee(noisy, rng),
-            method=type(self).__name__,
-        )
-        return self._adopt(release, spectrum.values)
-
-    def _guarantee(self, noisy: NoisyScatter, rng: Rng) -> Guarantee:
-        proven = not isinstance(noisy.event, NonPrivateEvent)
-        return Guarantee(
-            events=(noisy.event,),
-            delta=self.delta,
-            assumptions=counted(ASSUMED, entered=self.ledger is not None),
-            seeded=rng.seeded,
-            status=Status.PROVEN if proven else Status.NONE,
-            reason="" if proven else NO_NOISE if math.isinf(self.epsilon) else _OWN_NORM,
-        )
-
-
-def check_choices(estimator: Any, n: int, d: int, *, at_least: int = 2) -> None:
-    """Check the shape and the parameters that every baseline has."""
-    check_rows(n, at_least)
-    check_components(estimator.n_components, d)
-    check_ledger(estimator.ledger, seeded=estimator.random_state is not None)
-    _validate.budget(epsilon=estimator.epsilon)
-    warn_of_large_delta(_validate.fraction(delta=estimator.delta), n, stacklevel=3)
 
 
 def printed_covariance(X: np.ndarray) -> np.ndarray:

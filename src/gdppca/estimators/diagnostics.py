@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gdppca import _validate
 from gdppca._errors import MissingExtraError, ParameterError, PrivacyWarning
-from gdppca.estimators._base import PrivatePCA
+from gdppca.estimators._base import PrivatePCA, checked_matrix
 from gdppca.linalg import LARGEST, directions
 from gdppca.theory import breakdown_bound, denoised_eigenvalues
 
@@ -118,7 +118,7 @@ def outlier_map(X: Any, pca: PrivatePCA, *, level: float = 0.975) -> OutlierMap:
         raise ParameterError("`pca` must be a fitted estimator of this package.")
     check_is_fitted(pca, "release_")
     level = _validate.fraction(level=level)
-    rows = pca._checked(X, reset=False).values
+    rows = checked_matrix(pca, X, reset=False).values
     warnings.warn(
         "An outlier map is not private: each distance belongs to one person. Keep it, and "
         "decisions drawn from it, next to the rows.",
@@ -191,12 +191,14 @@ def _centred(rows: np.ndarray, pca: PrivatePCA) -> np.ndarray:
     center = np.median(halves, axis=0) if pca.mean_ is None else 0.5 * pca.mean_
     unit = 0.5 if pca.scale_ is None else 0.5 * pca.scale_
     with np.errstate(over="ignore"):
-        return np.clip((halves - center) / unit, -LARGEST, LARGEST)
+        centred: np.ndarray = np.clip((halves - center) / unit, -LARGEST, LARGEST)
+    return centred
 
 
 def _product(share: np.ndarray, length: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        return np.clip(share * length, -LARGEST, LARGEST)
+        product: np.ndarray = np.clip(share * length, -LARGEST, LARGEST)
+    return product
 
 
 def _score_distance(scores: np.ndarray) -> np.ndarray:

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from gdppca import linalg
-from gdppca._errors import DataError, ParameterError, ReleaseError, StateError
+from gdppca._errors import ParameterError, StateError
 from gdppca.design import Parameters, Supply
-from gdppca.engines.base import Engine, OrderKeys
+from gdppca.engines.base import OrderKeys
 from gdppca.engines.opening import lives_on_a_cluster, open_engine
-from gdppca.estimators._base import PrivatePCA, check_rows, telling_of_a_spend
-from gdppca.estimators._parameters import settings_of, warn_of_weakness
-from gdppca.estimators._settings import Settings, Stream
-from gdppca.estimators.whole import whole_release
-from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance, silent
-from gdppca.ledgers import enter, require_room
+from gdppca.estimators._base import (
+    Found,
+    PrivatePCA,
+    checked_matrix,
+    generic_names,
+    note_spend_on_error,
+    require_columns,
+)
+from gdppca.estimators._batches import Batches
+from gdppca.estimators._parameters import parameters_of, settings_of, warn_of_weakness
+from gdppca.estimators._run import drawn_from_engine, drawn_from_sums, drawn_from_table
+from gdppca.estimators._settings import Settings
+from gdppca.estimators.joint_release import Additions
+from gdppca.kernels import Progress, silent
+from gdppca.ledgers import require_room
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Event
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, private_scatter
-from gdppca.releases.quantile import private_radius
-from gdppca.releases.scale import coarse_scale
-from gdppca.releases.spatial_median import centre_bias, private_spatial_median
-from gdppca.signs import as_sign, sign_from_description
-from gdppca.theory import components_above_noise
+from gdppca.randomness import rng_for
+from gdppca.releases import NoisyScatter, Release
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPPCA(PrivatePCA):
     r"""Robust and differentially private principal component analysis.
 
@@ -43,6 +48,12 @@ class DPPCA(PrivatePCA):
         Privacy ε. Infinity adds no noise and protects nobody.
     delta : float, default 1e-6
         Privacy δ, which should be far below one over the number of rows.
+    ledger : None or str, default None
+        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". A fit that
+        would go beyond the data set's cap is refused before any noise is drawn.
+    random_state : None or int, default None
+        None draws from the system's secure source. A seed makes a simulation that protects
+        nobody, and the guarantee says so.
     sign : str or Sign, default "spherical"
         What is kept of a difference: "spherical", "winsor", "trimmed", "ball", "quad", "shell",
         "lr", or an object with `radial` and `sup_norm`.
@@ -70,12 +81,6 @@ class DPPCA(PrivatePCA):
         public ones.
     scale_share : float, default 0.2
         Share of the budget (of μ²) that private scales take.
-    ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". A fit that
-        would go beyond the data set's cap is refused before any noise is drawn.
-    random_state : None or int, default None
-        None draws from the system's secure source. A seed makes a simulation that protects
-        nobody, and the guarantee says so.
 
     Attributes
     ----------
@@ -125,38 +130,15 @@ class DPPCA(PrivatePCA):
     np.int64(0)
     """
 
-    def __init__(
-        self,
-        n_components: Any = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        sign: Any = "spherical",
-        radius: Any = None,
-        quantile: Any = None,
-        quantile_share: float = 0.05,
-        pairs: Any = "auto",
-        calibration: str = "tight",
-        location: Any = "auto",
-        scale: Any = None,
-        scale_share: float = 0.2,
-        ledger: Any = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.sign = sign
-        self.radius = radius
-        self.quantile = quantile
-        self.quantile_share = quantile_share
-        self.pairs = pairs
-        self.calibration = calibration
-        self.location = location
-        self.scale = scale
-        self.scale_share = scale_share
-        self.ledger = ledger
-        self.random_state = random_state
+    sign: Any = "spherical"
+    radius: Any = None
+    quantile: Any = None
+    quantile_share: float = 0.05
+    pairs: Any = "auto"
+    calibration: str = "tight"
+    location: Any = "auto"
+    scale: Any = None
+    scale_share: float = 0.2
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release private principal components of a table.
@@ -223,14 +205,20 @@ class DPPCA(PrivatePCA):
         >>> release.score_map.counts.ndim, release.variances.shape
         (3, (2,))
         """
-        return whole_release(
+        self._forget()
+        more = Additions.of(
             self,
             X,
-            variance_share=variances,
-            map_share=score_map,
-            map_wish={"bins": bins, "groups": groups, "categories": categories},
-            progress=progress,
+            variances=variances,
+            score_map=score_map,
+            bins=bins,
+            groups=groups,
+            categories=categories,
         )
+        self._fit(X, progress, more.reserved)  # enters what is reserved with its own spend
+        release = more.added_to(self.release_)
+        self._adopt(release, self.eigenvalues_)
+        return release
 
     def plan(
         self,
@@ -325,70 +313,23 @@ class DPPCA(PrivatePCA):
         rng = rng_for(self.random_state)
         keys = None if assume_shuffled else OrderKeys.drawn(rng)
         with open_engine(source, keys, columns) as engine:
-            self._learn_columns(engine)
+            require_columns(engine.n_samples, engine.n_features)
+            self._learn_columns(engine.n_features, engine.names)
             supply = Supply.UNSHUFFLED if assume_shuffled else Supply.ENGINE
             settings = settings_of(self, engine.n_samples, engine.n_features, supply)
             warn_of_weakness(settings, stacklevel=3)
             require_room(settings.ledger, settings.debit)
-            return self._fit_engine(engine, settings, rng, progress)
+            return self._take_over(*drawn_from_engine(engine, settings, rng, progress))
 
-    @np.errstate(all="ignore")  # no error or warning may depend on a cell
     def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
         """Fit within (ε, δ) less what is reserved for releases to come."""
         self._forget()
-        X = self._checked(X, reset=True).values
+        X = checked_matrix(self, X, reset=True).values
         settings = settings_of(self, *X.shape).with_(reserved=reserved)
         settings.require_noise()  # too much reserved is refused here
         warn_of_weakness(settings, stacklevel=4)
         rng = rng_for(self.random_state)
-        enter(settings.ledger, settings.debit)
-        with telling_of_a_spend(settings.epsilon, settings.delta):
-            settings = self._first_steps(X, settings, rng)
-            K_hat = _statistic(settings.divided(X), settings, rng, progress)  # not private
-            noisy = private_scatter(K_hat, settings.noise, rng)
-            return self._publish(noisy, settings)
-
-    @np.errstate(all="ignore")
-    def _fit_engine(self, engine: Engine, settings: Settings, rng: Rng, progress: Progress) -> Self:
-        """Fit rows that live elsewhere; the debit waits until all that can fail without it is done.
-
-        Scales, centre and radius come from a random sample, whose members do not depend on values.
-        """
-        if settings.looks_first:
-            sample = engine.sample(settings.n_seen)  # not private
-            enter(settings.ledger, settings.debit)
-            with telling_of_a_spend(settings.epsilon, settings.delta):
-                settings = self._first_steps(sample, settings, rng)
-                sums = engine.total(settings.recipe, progress)  # not private
-        else:
-            sums = engine.total(settings.recipe, progress)  # not private
-            enter(settings.ledger, settings.debit)
-        with telling_of_a_spend(settings.epsilon, settings.delta):
-            if sums.n_samples != settings.n_samples:  # noise for another number of rows is wrong
-                raise DataError("The number of rows changed while they were read.")
-            noisy = private_scatter(sums.mean(), settings.noise, rng)
-            return self._publish(noisy, settings)
-
-    def _first_steps(self, X: np.ndarray, settings: Settings, rng: Rng) -> Settings:
-        """Private scales, centre and radius, as far as they are asked for; spends."""
-        if settings.scale_share is not None:
-            coarse = coarse_scale(X, settings.scale_mu, rng)
-            settings = settings.with_scale(coarse)
-        if settings.seeks_centre:
-            cautious = settings.wanted_location == "auto"
-            found = private_spatial_median(
-                settings.divided(X), settings.mu_left, rng, cautious=cautious
-            )
-            settings = settings.with_centre(found)
-        if settings.scale_share is not None:  # paid for
-            refined = coarse.refined(X, settings.location, rng)
-            settings = settings.with_(scale=refined.scale, scale_error=refined.error)
-        if settings.radius_event is not None:
-            epsilon = settings.radius_event.epsilon
-            lengths_of = settings.divided(X), settings.center
-            radius = private_radius(*lengths_of, settings.quantile, epsilon, rng)
-            settings = settings.with_(sign=as_sign(self.sign, radius))
-        return settings
+        return self._take_over(*drawn_from_table(X, settings, rng, progress))
 
     @np.errstate(all="ignore")
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -414,12 +355,13 @@ class DPPCA(PrivatePCA):
         """
         if hasattr(self, "release_"):
             raise StateError("The release is made. Use sklearn.base.clone(...) for new rows.")
-        first = not hasattr(self, "_streaming")
-        X = self._checked(X, reset=first).values
-        stream = self._start(X.shape[1]) if first else self._taken_stream()
-        # Not put back after an error or an interrupt: some rows might be counted already.
-        stream.sums.update(stream.settings.divided(X), stream.rng.permutation(len(X)))
-        self._stream = stream
+        batches: Batches | None = self.__dict__.get("_batches")
+        X = checked_matrix(self, X, reset=batches is None).values
+        if batches is None:
+            # Any number of rows will do until all are in.
+            settings = settings_of(self, 2, X.shape[1], Supply.BATCHES)
+            batches = self._batches = Batches(settings, rng_for(self.random_state))
+        batches.add(X)
         return self
 
     def finalize(self) -> Self:
@@ -430,18 +372,12 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself, fitted; the exact sums are gone.
         """
-        self._refuse_later_ledger()
-        stream = self._taken_stream()
-        n = stream.sums.n_samples
-        check_rows(n)
-        settings = stream.settings.with_(n_samples=n)
-        settings.require_noise()
+        batches: Batches | None = self.__dict__.get("_batches")
+        if batches is None:
+            raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
+        K_hat, settings = batches.finish(self.ledger)
         warn_of_weakness(settings, stacklevel=3)
-        enter(settings.ledger, settings.debit)
-        with telling_of_a_spend(settings.epsilon, settings.delta):
-            K_hat = stream.sums.mean()  # not private
-            noisy = private_scatter(K_hat, settings.noise, stream.rng)
-            return self._publish(noisy, settings)
+        return self._take_over(*drawn_from_sums(K_hat, settings, batches.rng))
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -460,99 +396,37 @@ class DPPCA(PrivatePCA):
         """
         if not isinstance(release, Release):
             raise ParameterError("`release` must be a Release; read a file with Release.load.")
-        if release.method != "DPPCA" or release.sign is None or release.scheme is None:
-            raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
-        private = {event.purpose for event in release.guarantee.events}
-        pca = cls(
-            n_components=len(release.components),
-            # The true ε with tight noise is the noise that was drawn, whatever the calibration.
-            epsilon=release.guarantee.nominal_epsilon,
-            delta=release.guarantee.delta,
-            sign=sign_from_description(release.sign),
-            pairs=_pairs_of(release.scheme),
-            location="private" if "centre" in private else release.location,
-            scale="private" if "scale" in private else release.scale,
-        )
-        pca.n_features_in_ = release.n_features
-        generic = tuple(f"x{k}" for k in range(release.n_features))
-        if release.feature_names != generic:
-            pca.feature_names_in_ = np.asarray(release.feature_names, dtype=object)
+        pca = cls(**parameters_of(release))
+        named = release.feature_names != generic_names(release.n_features)
+        pca._learn_columns(release.n_features, release.feature_names if named else None)
         return pca._adopt(release)
 
-    def _learn_columns(self, engine: Engine) -> None:
-        if engine.n_features == 0:
-            raise DataError("At least one column is needed, got 0 feature(s).")
-        self.n_features_in_ = engine.n_features
-        if engine.names is not None:
-            self.feature_names_in_ = np.asarray(engine.names, dtype=object)
-
-    def _refuse_later_ledger(self) -> None:
-        """A ledger that came after the first batch would not be debited: say so, keep the rows."""
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and stream.settings.ledger is None and self.ledger is not None:
-            raise StateError(
-                "`ledger` was set after the first batch, which fixes all parameters. Set it to "
-                "None again, or start again with sklearn.base.clone(...)."
-            )
-
-    def _start(self, d: int) -> Stream:
-        settings = settings_of(self, 2, d, Supply.BATCHES)  # any n will do until all rows are in
-        self._streaming = True
-        return Stream(settings.recipe.empty(), rng_for(self.random_state), settings)
-
-    def _taken_stream(self) -> Stream:
-        """Take the exact sums off this object, so that nobody else can use them meanwhile."""
-        stream: Stream | None = self.__dict__.pop("_stream", None)
-        if stream is not None:
-            return stream
-        if hasattr(self, "_streaming") and not hasattr(self, "release_"):
-            raise StateError(
-                "A batch failed midway or is still under way, so some rows may be counted and "
-                "others not. Start again with sklearn.base.clone(...)."
-            )
-        raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-
     def _forget(self) -> None:
-        """Drop everything that an earlier fit left."""
-        fitted = [name for name in vars(self) if name.endswith("_")]
-        for name in (*fitted, "_stream", "_streaming"):
-            self.__dict__.pop(name, None)
+        super()._forget()
+        self.__dict__.pop("_batches", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to be pickled with exact sums inside."""
-        if hasattr(self, "_streaming"):
+        if hasattr(self, "_batches"):
             raise StateError("Exact sums are not private and are not pickled: call finalize first.")
         state: dict[str, Any] = super().__getstate__()
         return state
 
-    def _publish(self, noisy: NoisyScatter, settings: Settings) -> Self:
-        """Post-process the noisy matrix into a release and take it over."""
-        spectrum = linalg.Spectrum(noisy.matrix)
-        m = settings.n_components
-        if isinstance(m, str):
-            n, d = settings.n_samples, settings.n_features
-            centred = settings.location is not None
-            bias = centre_bias(settings.drawn, settings.n_seen, d) if centred else 0.0
-            m = components_above_noise(spectrum.values, noisy.noise_sd, n, bias)
-        release = Release(
-            components=spectrum.leading(m).T,
-            scatter=noisy.matrix,
-            noise_sd=noisy.noise_sd,
-            sign=settings.sign.describe(),
-            scheme=settings.described_scheme,
-            calibration=settings.calibration,
-            n_samples=settings.n_samples,
-            n_features=settings.n_features,
-            feature_names=self._names(),
-            location=settings.location,
-            scale=settings.scale,
-            scale_error=settings.scale_error,
-            guarantee=settings.guarantee,
-            method=type(self).__name__,
-        )
-        self.__dict__.pop("_streaming", None)
-        self._adopt(release, spectrum.values)
-        if m == 0:  # only now: a warning may be an error, and the release is paid for
+    def _take_over(self, noisy: NoisyScatter, settings: Settings) -> Self:
+        """Publish what was drawn and paid for."""
+        self.__dict__.pop("_batches", None)
+        with note_spend_on_error(settings.epsilon, settings.delta), np.errstate(all="ignore"):
+            self._publish(
+                Found.leading(noisy, settings.n_kept, settings.location),
+                settings.guarantee,
+                settings.n_samples,
+                calibration=settings.calibration,
+                sign=settings.sign,
+                scheme=settings.described_scheme,
+                scale=settings.scale,
+                scale_error=settings.scale_error,
+            )
+        if self.n_components_ == 0:  # only now: a warning may be an error, and it is paid for
             warnings.warn(
                 "No direction stands above the noise: there are no components. More rows or "
                 "a larger epsilon may show some.",
@@ -560,20 +434,3 @@ class DPPCA(PrivatePCA):
                 stacklevel=4,
             )
         return self
-
-
-def _pairs_of(scheme: dict[str, Any]) -> int | str:
-    """The parameter `pairs` behind a scheme's description."""
-    if scheme["name"] in ("one-sample", "merged"):
-        return "auto"
-    return scheme.get("size", scheme["name"])
-
-
-def _statistic(X: np.ndarray, settings: Settings, rng: Rng, progress: Progress) -> np.ndarray:
-    """The exact scatter matrix, not private; rows in secret random order where order matters."""
-    if settings.center is not None:
-        return sign_covariance(X, settings.center, settings.sign, progress=progress)
-    scheme = settings.scheme
-    assert not isinstance(scheme, OneSample)  # it has a centre
-    order = rng.permutation(len(X)) if scheme.ordered else None
-    return pair_scatter(X, settings.sign, scheme, order, progress)

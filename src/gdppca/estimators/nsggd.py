@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
-from gdppca.estimators._base import ASSUMED, NO_NOISE, PrivatePCA
-from gdppca.estimators.analyze_gauss import PRINTED, check_choices, printed_scatter
+from gdppca.estimators._base import Found
+from gdppca.estimators._baseline import Baseline, Setup
+from gdppca.estimators.analyze_gauss import PRINTED, printed_scatter
 from gdppca.estimators.sgpca import paired_differences
 from gdppca.kernels import OneSample, sign_covariance
-from gdppca.privacy import ApproximateEvent, Event, Guarantee, NonPrivateEvent, Status
-from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter, scatter_noise
+from gdppca.privacy import ApproximateEvent, Event, NonPrivateEvent, Status
+from gdppca.randomness import Rng
+from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 from gdppca.signs import Spherical
 
 _STEPS_AT_ONCE = 100_000  # between two looks at the keyboard
@@ -34,7 +34,7 @@ _ASSUMED_GENERATOR = (
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Descent:
     """Everything that the descent needs to know, from public numbers alone."""
 
     n_pairs: int
@@ -46,17 +46,20 @@ class _Plan:
     accounted: bool
 
 
-class NSGGD(PrivatePCA):
+@dataclass(eq=False, repr=False, kw_only=True)
+class NSGGD(Baseline):
     r"""Noisy stochastic geodesic gradient descent for least absolute deviations; a baseline.
 
     Parameters
     ----------
     n_components : int, default 2
-        Number of directions.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+        Number of directions; their order means nothing.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
+    ledger : None or str, default None
+        As for `DPPCA`; a fit with the printed noise protects nobody, and is refused.
+    random_state : None or int, default None
+        As for `DPPCA`: a seed makes a simulation.
     n_iterations : None or int, default None
         Number of steps T; None is n².
     batch_size : None or int, default None
@@ -70,16 +73,11 @@ class NSGGD(PrivatePCA):
         The paper's noise, which protects nobody, or noise from an account of the steps.
     descend : bool, default True
         False takes the printed sign of the gradient, which climbs away from the minimum.
-    ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
-    random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
 
     Attributes
     ----------
     components_ : array of shape (m, d)
-        Directions, one per row; their order means nothing.
+        Directions, one per row, in no order.
     guarantee_ : Guarantee
         What was promised; status "none" for the printed noise.
     release_ : Release
@@ -118,73 +116,38 @@ class NSGGD(PrivatePCA):
     ((1, 4), 360000, 4.0)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        n_iterations: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: Any = None,
-        noise: str = "printed",
-        descend: bool = True,
-        ledger: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_iterations = n_iterations
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.noise = noise
-        self.descend = descend
-        self.ledger = ledger
-        self.random_state = random_state
+    n_iterations: int | None = None
+    batch_size: int | None = None
+    learning_rate: Any = None
+    noise: str = "printed"
+    descend: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release directions that a noisy descent found.
+    _least_rows: ClassVar[int] = 4
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow; one row per person, at least four rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        NSGGD
-            Itself.
-        """
-        X = self._checked(X, reset=True).values
-        check_choices(self, *X.shape, at_least=4)
-        plan = self._plan(*X.shape)
-        rng = rng_for(self.random_state)
+    def _setup(self, n: int, d: int) -> Setup:
+        plan = descent_of(self, n, d)
         noise = self._start_noise(plan)
-        events = self._events(plan, noise)
-        self._debit(events)
-        Z = linalg.directions(paired_differences(X, rng))[0]  # line 1
-        start = self._start(Z, noise, rng)  # lines 2 and 4
-        V = linalg.Spectrum(start.matrix).leading(self.n_components)
-        V = _descended(Z, V, plan, rng)  # lines 5 to 11
-        return self._publish(V, plan, events, len(X), rng)
+        private = plan.accounted and plan.sigma > 0
 
-    def _plan(self, n: int, d: int) -> _Plan:
-        """Lines 2 and 3, and the paper's choices of T, B and η."""
-        T, B, eta = self._schedule(n)
-        n_pairs = n // 2
-        accounted = _validate.one_of(("printed", "accounted"), noise=self.noise) == "accounted"
-        epsilon, delta = self.epsilon / 2, self.delta / 2
-        if math.isinf(epsilon):
-            sigma = 0.0
-        elif accounted:
-            sigma = steps_multiplier(epsilon, delta, min(1.0, B / n_pairs), T) / B
-        else:
-            sigma = printed_sigma(epsilon, delta, B, n_pairs, T)
-        step = eta if _validate.flag(descend=self.descend) else -eta
-        return _Plan(n_pairs, d, T, B, step, sigma, accounted)
+        def draw(X: np.ndarray, rng: Rng) -> Found:
+            Z = linalg.directions(paired_differences(X, rng))[0]  # line 1
+            start = self._start(Z, noise, rng)  # lines 2 and 4
+            V = linalg.Spectrum(start.matrix).leading(self.n_components)
+            V = descended(Z, V, plan, rng)  # lines 5 to 11
+            self.n_iterations_ = plan.n_steps
+            self.batch_size_ = plan.batch_size
+            self.learning_rate_ = abs(plan.step)
+            return Found(components=linalg.with_stable_signs(V).T, noise_sd=plan.sigma)
+
+        return Setup(
+            events=self._events(plan, noise),
+            draw=draw,
+            calibration=self.noise,
+            noiseless=plan.sigma == 0,
+            assumed=(_ASSUMED_GENERATOR,) if private else (),
+            status=Status.PROVEN if private else Status.NONE,
+            reason="" if private else _TOO_LITTLE,
+        )
 
     def _schedule(self, n: int) -> tuple[int, int, float]:
         T = n**2 if self.n_iterations is None else _validate.count(n_iterations=self.n_iterations)
@@ -202,7 +165,7 @@ class NSGGD(PrivatePCA):
             raise ParameterError("`learning_rate` must be at most 1e6.")
         return T, B, eta
 
-    def _start_noise(self, plan: _Plan) -> ScatterNoise | None:
+    def _start_noise(self, plan: Descent) -> ScatterNoise | None:
         """Noise of the start, half of the budget; None for the printed one."""
         if not plan.accounted:
             return None
@@ -215,7 +178,7 @@ class NSGGD(PrivatePCA):
             n_features=plan.n_features,
         )
 
-    def _events(self, plan: _Plan, noise: ScatterNoise | None) -> tuple[Event, ...]:
+    def _events(self, plan: Descent, noise: ScatterNoise | None) -> tuple[Event, ...]:
         """What the start and the steps draw."""
         steps: Event = NonPrivateEvent(purpose="descent")
         if plan.accounted and plan.sigma > 0:
@@ -230,51 +193,21 @@ class NSGGD(PrivatePCA):
             return printed_scatter(Z, self.epsilon / 2, self.delta / 2, rng)
         return private_scatter(sign_covariance(Z, np.zeros(Z.shape[1])), noise, rng)
 
-    def _publish(
-        self, V: np.ndarray, plan: _Plan, events: tuple[Event, ...], n: int, rng: Rng
-    ) -> Self:
-        self.n_iterations_ = plan.n_steps
-        self.batch_size_ = plan.batch_size
-        self.learning_rate_ = abs(plan.step)
-        release = Release(
-            components=linalg.with_stable_signs(V).T,
-            scatter=None,
-            noise_sd=plan.sigma,
-            sign=None,
-            scheme=None,
-            calibration=self.noise,
-            n_samples=n,
-            n_features=plan.n_features,
-            feature_names=self._names(),
-            location=None,
-            scale=None,
-            guarantee=self._guarantee(plan, events, rng),
-            method=type(self).__name__,
-        )
-        return self._adopt(release)
 
-    def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
-        super()._adopt(release, eigenvalues)
-        del self.noise_floor_  # there is no matrix whose spectrum could stand above it
-        return self
-
-    def _guarantee(self, plan: _Plan, events: tuple[Event, ...], rng: Rng) -> Guarantee:
-        assumed = counted(ASSUMED, entered=self.ledger is not None)
-        if plan.accounted and plan.sigma > 0:
-            return Guarantee(
-                events=events,
-                delta=self.delta,
-                assumptions=(*assumed, _ASSUMED_GENERATOR),
-                seeded=rng.seeded,
-            )
-        return Guarantee(
-            events=events,
-            delta=self.delta,
-            assumptions=assumed,
-            seeded=rng.seeded,
-            status=Status.NONE,
-            reason=NO_NOISE if plan.sigma == 0 else _TOO_LITTLE,
-        )
+def descent_of(pca: NSGGD, n: int, d: int) -> Descent:
+    """Lines 2 and 3, and the paper's choices of T, B and η."""
+    T, B, eta = pca._schedule(n)
+    n_pairs = n // 2
+    accounted = _validate.one_of(("printed", "accounted"), noise=pca.noise) == "accounted"
+    epsilon, delta = pca.epsilon / 2, pca.delta / 2
+    if math.isinf(epsilon):
+        sigma = 0.0
+    elif accounted:
+        sigma = steps_multiplier(epsilon, delta, min(1.0, B / n_pairs), T) / B
+    else:
+        sigma = printed_sigma(epsilon, delta, B, n_pairs, T)
+    step = eta if _validate.flag(descend=pca.descend) else -eta
+    return Descent(n_pairs, d, T, B, step, sigma, accounted)
 
 
 def printed_sigma(epsilon: float, delta: float, batch_size: int, n_pairs: int, T: int) -> float:
@@ -311,7 +244,7 @@ def steps_multiplier(epsilon: float, delta: float, share: float, n_steps: int) -
     return float(multiplier) * (1 + _ROUNDING)
 
 
-def _descended(Z: np.ndarray, V: np.ndarray, plan: _Plan, rng: Rng) -> np.ndarray:
+def descended(Z: np.ndarray, V: np.ndarray, plan: Descent, rng: Rng) -> np.ndarray:
     """Lines 5 to 11, in pieces that leave room for an interrupt."""
     from gdppca.estimators._compiled_nsggd import descend
 

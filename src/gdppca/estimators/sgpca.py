@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
-from gdppca.estimators._base import ASSUMED, NO_NOISE, PrivatePCA
-from gdppca.estimators.analyze_gauss import check_choices
+from gdppca.estimators._base import Found
+from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.mechanisms.gaussian import add_gaussian, lattice_slack
-from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Status
+from gdppca.privacy import GaussianEvent, NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, ScatterNoise
+from gdppca.randomness import Rng
+from gdppca.releases import NoisyScatter, ScatterNoise
 
 _ONLY_LIKELY = (
     "the sensitivity bound holds with high probability only, and only for rows of a spiked "
@@ -24,25 +24,23 @@ _ONLY_LIKELY = (
 )
 
 
-class SGPCA(PrivatePCA):
+@dataclass(eq=False, repr=False, kw_only=True)
+class SGPCA(Baseline):
     r"""Principal components of a noisy projection; an oracle under a spiked Gaussian model.
 
     Parameters
     ----------
     n_components : int, default 2
         Number of directions, taken to be the number of spikes.
-    epsilon : float, default 1.0
-        Privacy ε. Infinity adds no noise and protects nobody.
-    delta : float, default 1e-6
-        Privacy δ.
+    epsilon, delta : float, default 1.0 and 1e-6
+        Privacy ε and δ. An infinite ε adds no noise and protects nobody.
+    ledger : None or str, default None
+        As for `DPPCA`. The entry is worth what the guarantee is: it holds with high
+        probability only.
+    random_state : None or int, default None
+        As for `DPPCA`: a seed makes a simulation.
     eigenvalues : array of shape (d,)
         Eigenvalues of the population covariance, known beforehand: the method is an oracle.
-    ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap is refused before any noise is drawn. The entry is worth what
-        the guarantee is: it holds with high probability only.
-    random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
 
     Attributes
     ----------
@@ -78,47 +76,24 @@ class SGPCA(PrivatePCA):
     (np.int64(0), 'high-probability')
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        eigenvalues: Any = None,
-        ledger: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.eigenvalues = eigenvalues
-        self.ledger = ledger
-        self.random_state = random_state
+    eigenvalues: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release principal components of a noisy projection.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SGPCA
-            Itself.
-        """
-        X = self._checked(X, reset=True).values
-        check_choices(self, *X.shape)
-        n, d = X.shape
+    def _setup(self, n: int, d: int) -> Setup:
         noise = projection_noise(self._sensitivity(n, d), self.epsilon, self.delta, d)
-        rng = rng_for(self.random_state)
-        self._debit((noise.event,))
-        Z = paired_differences(X, rng)
-        projection = _leading_projection(Z, self.n_components)  # not private
-        return self._publish(_noisy_projection(projection, noise, rng), n, rng)
+
+        def draw(X: np.ndarray, rng: Rng) -> Found:
+            Z = paired_differences(X, rng)
+            projection = _leading_projection(Z, self.n_components)  # not private
+            return Found.leading(_noisy_projection(projection, noise, rng), self.n_components)
+
+        return Setup(
+            events=(noise.event,),
+            draw=draw,
+            calibration="printed",
+            noiseless=math.isinf(self.epsilon),
+            status=Status.HIGH_PROBABILITY,
+            reason=_ONLY_LIKELY,
+        )
 
     def _sensitivity(self, n: int, d: int) -> float:
         """Δ of App D.2; holds with high probability only."""
@@ -131,36 +106,6 @@ class SGPCA(PrivatePCA):
         if not (eigenvalues > 0).all():
             raise ParameterError("`eigenvalues` must hold numbers > 0.")
         return likely_sensitivity(eigenvalues, self.n_components, n)
-
-    def _publish(self, noisy: NoisyScatter, n: int, rng: Rng) -> Self:
-        spectrum = linalg.Spectrum(noisy.matrix)
-        release = Release(
-            components=spectrum.leading(self.n_components).T,
-            scatter=noisy.matrix,
-            noise_sd=noisy.noise_sd,
-            sign=None,
-            scheme=None,
-            calibration="printed",
-            n_samples=n,
-            n_features=len(noisy.matrix),
-            feature_names=self._names(),
-            location=None,
-            scale=None,
-            guarantee=self._guarantee(noisy.event, rng),
-            method=type(self).__name__,
-        )
-        return self._adopt(release, spectrum.values)
-
-    def _guarantee(self, event: Event, rng: Rng) -> Guarantee:
-        exact = isinstance(event, NonPrivateEvent)
-        return Guarantee(
-            events=(event,),
-            delta=self.delta,
-            assumptions=counted(ASSUMED, entered=self.ledger is not None),
-            seeded=rng.seeded,
-            status=Status.NONE if exact else Status.HIGH_PROBABILITY,
-            reason=NO_NOISE if exact else _ONLY_LIKELY,
-        )
 
 
 def likely_sensitivity(eigenvalues: np.ndarray, n_components: int, n_samples: int) -> float:
@@ -178,7 +123,8 @@ def paired_differences(X: np.ndarray, rng: Rng) -> np.ndarray:
     """
     half = len(X) // 2
     order = rng.permutation(len(X))
-    return 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
+    differences: np.ndarray = 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
+    return differences
 
 
 def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:

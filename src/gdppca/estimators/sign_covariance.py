@@ -5,27 +5,20 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.estimators._base import (
-    ASSUMED,
-    ASSUMED_LOCATION,
-    NO_NOISE,
-    PrivatePCA,
-    assumed_of_sign,
-)
-from gdppca.estimators.analyze_gauss import check_choices
+from gdppca.estimators._base import ASSUMED_LOCATION, Found, assumed_of_sign
+from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.mechanisms.gaussian import calibrated_sigma, lattice_slack
-from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent, Status
+from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, Status
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import NoisyScatter, Release, ScatterNoise, private_scatter
+from gdppca.randomness import Rng
+from gdppca.releases import ScatterNoise, private_scatter
 from gdppca.releases.location import (
     drawn_winsorized_mean,
     location_events,
@@ -42,18 +35,8 @@ _UNPROVEN = (
 )
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """Everything that a fit needs to know before it sees a row."""
-
-    sign: Sign
-    public_center: np.ndarray | None
-    location_rho: float
-    rho: float
-    noise: ScatterNoise
-
-
-class SignCovariancePCA(PrivatePCA):
+@dataclass(eq=False, repr=False, kw_only=True)
+class SignCovariancePCA(Baseline):
     r"""Principal components of the sign covariance matrix around a private centre.
 
     Parameters
@@ -64,6 +47,10 @@ class SignCovariancePCA(PrivatePCA):
         Privacy ε; not used where `rho` is given. Infinity adds no noise and protects nobody.
     delta : float, default 1e-6
         Privacy δ, at which the guarantee quotes its ε.
+    ledger : None or str, default None
+        As for `DPPCA`; a fit that protects nobody is refused.
+    random_state : None or int, default None
+        As for `DPPCA`: a seed makes a simulation.
     rho : None or float, default None
         Total budget of zero-concentrated differential privacy. None takes the largest that gives
         (ε, δ).
@@ -76,11 +63,6 @@ class SignCovariancePCA(PrivatePCA):
         is not proven here; or a public centre, for nothing.
     noise : "accounted" or "printed", default "accounted"
         Noise for the rest of the budget, or the paper's, which spends more than it says.
-    ledger : None or str, default None
-        Where spends are counted, and of which data set: "sqlite:///budget.db#patients". What
-        does not fit under its cap, or protects nobody, is refused before any noise is drawn.
-    random_state : None or int, default None
-        None draws from the system's secure source; a seed makes a simulation.
 
     Attributes
     ----------
@@ -117,60 +99,13 @@ class SignCovariancePCA(PrivatePCA):
     (np.int64(0), 0.5)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        rho: float | None = None,
-        sign: Any = "spherical",
-        radius: Any = None,
-        location: Any = "pmwm",
-        noise: str = "accounted",
-        ledger: str | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.sign = sign
-        self.radius = radius
-        self.location = location
-        self.noise = noise
-        self.ledger = ledger
-        self.random_state = random_state
+    rho: float | None = None
+    sign: Any = "spherical"
+    radius: Any = None
+    location: Any = "pmwm"
+    noise: str = "accounted"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release private principal components of a table.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow; one row per person, at least two rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SignCovariancePCA
-            Itself.
-        """
-        X = self._checked(X, reset=True).values
-        settings = self._settings(*X.shape)
-        rng = rng_for(self.random_state)
-        self._warn_of_weakness(settings, *X.shape)
-        events = (*self._center_events(settings), settings.noise.event)
-        self._debit(events)
-        center = self._center(X, settings, rng)  # step 2
-        Sigma_hat = sign_covariance(X, center, settings.sign)  # step 3, not private
-        noisy = private_scatter(Sigma_hat, settings.noise, rng)  # step 4
-        return self._publish(noisy, center, events, settings, len(X), rng)
-
-    def _settings(self, n: int, d: int) -> _Settings:
-        """Check every parameter against the shape, before any row counts."""
-        check_choices(self, n, d)
+    def _setup(self, n: int, d: int) -> Setup:
         sign = as_sign(self.sign, self.radius, n_features=d)
         center = self._public_center(d)
         rho = self._total_rho()
@@ -179,7 +114,26 @@ class SignCovariancePCA(PrivatePCA):
             rho, rho - location_rho if math.isfinite(rho) else rho, sign, n, d, self.noise
         )
         require_representable(noise, sign, d)
-        return _Settings(sign, center, location_rho, rho, noise)
+        if center is None:
+            self._warn_of_weakness(rho, n, d)
+        published = center is None and self.location == "pmwm-published"
+
+        def draw(X: np.ndarray, rng: Rng) -> Found:
+            found = self._center(X, location_rho, rng) if center is None else center  # step 2
+            Sigma_hat = sign_covariance(X, found, sign)  # step 3, not private
+            noisy = private_scatter(Sigma_hat, noise, rng)  # step 4
+            return Found.leading(noisy, self.n_components, found)
+
+        return Setup(
+            events=(*(self._center_events(location_rho) if center is None else ()), noise.event),
+            draw=draw,
+            calibration=self.noise,
+            noiseless=math.isinf(rho),
+            sign=sign,
+            assumed=assumed_of_sign(sign) + ((ASSUMED_LOCATION,) if center is not None else ()),
+            status=Status.NONE if published else Status.PROVEN,
+            reason=_UNPROVEN if published else "",
+        )
 
     def _public_center(self, d: int) -> np.ndarray | None:
         if self.location is None:
@@ -199,77 +153,29 @@ class SignCovariancePCA(PrivatePCA):
             return math.inf
         return 0.5 / gaussian_multiplier(self.epsilon, self.delta) ** 2
 
-    def _warn_of_weakness(self, settings: _Settings, n: int, d: int) -> None:
+    def _warn_of_weakness(self, rho: float, n: int, d: int) -> None:
         """Warn from public numbers, before anything is spent: a warning may be an error."""
-        if settings.public_center is not None:
-            return
         if self.location == "pmwm":
-            warn_of_few_rows(n, d, settings.location_rho, stacklevel=3)
-        if self.noise == "printed" and math.isfinite(settings.rho):
+            warn_of_few_rows(n, d, rho / 2, stacklevel=4)
+        if self.noise == "printed" and math.isfinite(rho):
             warnings.warn(
-                f"The printed noise spends rho = {1.5 * settings.rho:.4g} where "
-                f"{settings.rho:.4g} was asked for; the guarantee states the true value.",
+                f"The printed noise spends rho = {1.5 * rho:.4g} where {rho:.4g} was asked for; "
+                "the guarantee states the true value.",
                 PrivacyWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
-    def _center_events(self, settings: _Settings) -> tuple[Event, ...]:
-        if settings.public_center is not None:
-            return ()
+    def _center_events(self, rho: float) -> tuple[Event, ...]:
+        """What a private centre draws."""
         if self.location == "pmwm-published":
             return (NonPrivateEvent(purpose="location"),)
-        return location_events(settings.location_rho)
+        return location_events(rho)
 
-    def _center(self, X: np.ndarray, settings: _Settings, rng: Rng) -> np.ndarray:
-        if settings.public_center is not None:
-            return settings.public_center
+    def _center(self, X: np.ndarray, rho: float, rng: Rng) -> np.ndarray:
+        """A private centre."""
         if self.location == "pmwm-published":
-            return published_winsorized_mean(X, settings.location_rho, rng)
-        return drawn_winsorized_mean(X, settings.location_rho, rng).center
-
-    def _publish(
-        self,
-        noisy: NoisyScatter,
-        center: np.ndarray,
-        events: tuple[Event, ...],
-        settings: _Settings,
-        n: int,
-        rng: Rng,
-    ) -> Self:
-        spectrum = linalg.Spectrum(noisy.matrix)
-        release = Release(
-            components=spectrum.leading(self.n_components).T,
-            scatter=noisy.matrix,
-            noise_sd=noisy.noise_sd,
-            sign=settings.sign.describe(),
-            scheme=OneSample().describe(),
-            calibration=self.noise,
-            n_samples=n,
-            n_features=len(center),
-            feature_names=self._names(),
-            location=center,
-            scale=None,
-            guarantee=self._guarantee(events, settings, rng),
-            method=type(self).__name__,
-        )
-        return self._adopt(release, spectrum.values)
-
-    def _guarantee(self, events: tuple[Event, ...], settings: _Settings, rng: Rng) -> Guarantee:
-        exact = isinstance(events[-1], NonPrivateEvent)
-        public = settings.public_center is not None
-        published = not public and self.location == "pmwm-published"
-        assumed = (
-            *counted(ASSUMED, entered=self.ledger is not None),
-            *assumed_of_sign(settings.sign),
-        )
-        return Guarantee(
-            events=events,
-            delta=self.delta,
-            assumptions=(*assumed, ASSUMED_LOCATION) if public else assumed,
-            seeded=rng.seeded,
-            status=Status.NONE if exact or published else Status.PROVEN,
-            reason=NO_NOISE if exact else _UNPROVEN if published else "",
-        )
+            return published_winsorized_mean(X, rho, rng)
+        return drawn_winsorized_mean(X, rho, rng).center
 
 
 def matrix_noise(

@@ -1,10 +1,7 @@
 """DPPCA as its users call it."""
 
-import copy
 import math
-import pickle
 import re
-import threading
 import warnings
 from unittest import mock
 
@@ -30,7 +27,7 @@ from gdppca import (
     sin_theta,
 )
 from gdppca._errors import BudgetExceeded, LedgerError
-from gdppca.estimators import gdppca as gdppca_module
+from gdppca.estimators import _run
 from gdppca.kernels import sign_covariance
 from gdppca.ledgers import Ledger
 
@@ -143,151 +140,6 @@ def test_sorted_file_estimates_the_same_as_a_shuffled_one(X):
     ordered = DPPCA(epsilon=math.inf, pairs=64).fit(X[np.argsort(X[:, 0])]).scatter_
     assert np.linalg.norm(ordered - expected) < 0.05
     assert np.linalg.norm(kendall_tau(X[np.argsort(X[:, 0])], pairs=64) - expected) > 0.2
-
-
-def _repeat(call, argument):
-    for _ in range(30):
-        call(argument)
-
-
-class TestPartialFit:
-    """Streams: accumulate, then draw once."""
-
-    def test_batches_release_once_at_the_end(self, X):
-        pca = DPPCA(2, epsilon=2.0)
-        for batch in np.split(X, 4):
-            pca.partial_fit(batch)
-            assert not hasattr(pca, "components_")
-        pca.finalize()
-        assert pca.n_samples_ == 400
-        assert pca.release_.scheme == {"name": "blocks", "size": 64}
-        assert pca.guarantee_.epsilon == pytest.approx(2.0, rel=1e-6)
-        assert any("order" in assumption for assumption in pca.guarantee_.assumptions)
-
-    def test_estimate_is_that_of_blocks(self, X):
-        pca = DPPCA(2, epsilon=math.inf, pairs=32)
-        for batch in np.split(X, [100, 101, 250]):
-            pca.partial_fit(batch)
-        assert np.linalg.norm(pca.finalize().scatter_ - kendall_tau(X)) < 0.05
-
-    def test_location_and_scale_stream_too(self, X):
-        scale, centre = [9.0, 3.0, 1.0, 1.0], np.ones(4)
-        pca = DPPCA(epsilon=math.inf, location=centre, scale=scale)
-        pca.partial_fit(X[:150]).partial_fit(X[150:]).finalize()
-        expected = DPPCA(epsilon=math.inf, location=centre, scale=scale).fit(X).scatter_
-        np.testing.assert_allclose(pca.scatter_, expected, atol=1e-14)
-
-    def test_noise_is_drawn_once_only(self, X):
-        pca = DPPCA().partial_fit(X).finalize()
-        with pytest.raises(StateError, match="finalize"):
-            pca.finalize()
-        with pytest.raises(StateError, match="clone"):
-            pca.partial_fit(X)
-        with pytest.raises(StateError, match="partial_fit"):
-            DPPCA().finalize()
-
-    def test_exact_sums_are_not_pickled_and_are_gone_after(self, X):
-        pca = DPPCA().partial_fit(X)
-        for leak in (pickle.dumps, copy.copy):
-            with pytest.raises(StateError, match="not private"):
-                leak(pca)
-        assert "sums" not in repr(pca)
-        assert not any("accumulated" in name for name in vars(pca.finalize()))
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ({"sign": "winsor", "radius": 100.0}, {"radius": 0.1}),
-            ({}, {"location": np.zeros(4)}),
-            ({"scale": np.ones(4)}, {"scale": 1e6 * np.ones(4)}),
-            ({"epsilon": 0.1}, {"epsilon": 100.0}),
-            ({"random_state": None}, {"random_state": 1}),
-        ],
-    )
-    def test_parameters_are_frozen_at_the_first_batch(self, before, after, X):
-        expected = DPPCA(**before).partial_fit(X).partial_fit(X).finalize()
-        changed = DPPCA(**before).partial_fit(X).set_params(**after).partial_fit(X).finalize()
-        assert changed.noise_sd_ == expected.noise_sd_
-        assert changed.guarantee_ == expected.guarantee_
-        np.testing.assert_allclose(
-            changed.scatter_, expected.scatter_, atol=20 * expected.noise_sd_
-        )
-
-    def test_own_sign_cannot_change_its_bound_midway(self, X):
-        class Own:
-            sup_norm = 10.0
-
-            def radial(self, s):
-                return np.minimum(s, self.sup_norm)
-
-        pca = DPPCA(sign=Own()).partial_fit(X)
-        Own.sup_norm = 1.0
-        expected = DPPCA(sign="winsor", radius=10.0).partial_fit(X).finalize()
-        assert pca.finalize().noise_sd_ == pytest.approx(expected.noise_sd_)
-
-    @pytest.mark.parametrize("location", [None, np.zeros(4)])
-    def test_interrupted_batch_cannot_be_counted_twice(self, location, X):
-        calls = []
-
-        class Interrupted:
-            sup_norm = 1.0
-
-            def radial(self, s):
-                calls.append(1)
-                if len(calls) == 20:
-                    raise KeyboardInterrupt
-                return np.ones_like(s)
-
-        pca = DPPCA(sign=Interrupted(), location=location)
-        with pytest.raises(KeyboardInterrupt):
-            _repeat(pca.partial_fit, X)
-        for call in (pca.finalize, lambda: pca.partial_fit(X)):
-            with pytest.raises(StateError, match="midway"):
-                call()
-
-    def test_threads_cannot_draw_twice(self, X):
-        pca = DPPCA().partial_fit(X)
-        outcomes = []
-
-        def finish():
-            try:
-                outcomes.append(pca.finalize().scatter_)
-            except StateError:
-                outcomes.append(None)
-
-        threads = [threading.Thread(target=finish) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sum(outcome is not None for outcome in outcomes) == 1
-
-    def test_paid_release_survives_warnings_as_errors(self, rng):
-        pca = DPPCA("auto", random_state=0).partial_fit(rng.normal(size=(300, 8)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(UserWarning, match="No direction"):
-                pca.finalize()
-        assert pca.release_.n_samples == 300
-
-    def test_centre_is_a_copy(self, X):
-        centre = np.zeros(4)
-        pca = DPPCA(location=centre, epsilon=math.inf).partial_fit(X)
-        centre[:] = 100.0
-        np.testing.assert_allclose(pca.finalize().scatter_, sign_covariance(X, np.zeros(4)))
-
-    def test_columns_must_stay_the_same(self, X):
-        pca = DPPCA().partial_fit(X)
-        with pytest.raises(ValueError, match="3 features"):
-            pca.partial_fit(X[:, :3])
-
-    def test_all_pairs_need_all_rows(self, X):
-        with pytest.raises(ParameterError, match="all rows at once"):
-            DPPCA(pairs="all").partial_fit(X)
-
-    def test_one_row_in_all_is_too_few(self):
-        with pytest.raises(DataError, match="At least 2 rows"):
-            DPPCA(1).partial_fit(np.ones((1, 2))).finalize()
 
 
 def test_auto_keeps_what_stands_above_the_noise(rng):
@@ -554,7 +406,7 @@ class TestCentreAndScale:
         X = rng.normal(size=(n, 5))
         wishes = {"location": "private", "scale": "private"}
         pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0)
-        with warnings.catch_warnings(), mock.patch.object(gdppca_module, "enter") as debit:
+        with warnings.catch_warnings(), mock.patch.object(_run, "enter") as debit:
             warnings.simplefilter("ignore")
             try:
                 pca.fit(X)
@@ -613,95 +465,10 @@ class TestCentreAndScale:
         def fail(*_):
             raise RuntimeError("broken")
 
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", fail)
+        monkeypatch.setattr("gdppca.estimators._run.private_scatter", fail)
         with pytest.raises(RuntimeError) as caught:
             DPPCA(2, epsilon=1.5).fit(rng.normal(size=(5000, 3)))
         assert "epsilon = 1.5" in caught.value.__notes__[0]
-
-
-class TestOneBudget:
-    """Directions, variances and score map together spend what was asked for, exactly."""
-
-    @pytest.mark.parametrize(
-        "parameters",
-        [
-            {},
-            {"location": None},
-            {"location": np.zeros(4)},
-            {"scale": "private"},
-            {"sign": "winsor", "radius": "quantile", "scale": "private"},
-        ],
-    )
-    @pytest.mark.filterwarnings("ignore")
-    def test_whole_release_spends_the_budget(self, parameters, rng, tmp_path):
-        X = rng.normal(size=(3000, 4)) * [9, 3, 1, 1]
-        pca = DPPCA(2, epsilon=0.8, delta=1e-6, **parameters)
-        release = pca.fit_release(X, variances=0.15, score_map=0.3)
-        assert release is pca.release_
-        assert release.guarantee.epsilon <= 0.8
-        assert release.guarantee.epsilon == pytest.approx(0.8, rel=1e-6)
-        assert release.variances.shape == (2,)
-        release.save(tmp_path / "r.json")
-        assert Release.load(tmp_path / "r.json").guarantee == release.guarantee
-
-    @pytest.mark.parametrize(
-        ("wish", "words"),
-        [
-            ({"variances": 0.5, "score_map": 0.5}, "less than 1"),
-            ({"variances": -0.1}, "share of the variances"),
-            ({"score_map": 0.3, "bins": 2000}, "bins"),
-            ({"score_map": 0.3, "groups": ["a"] * 300}, "categories"),
-            ({"groups": ["a"] * 300, "categories": ["a", "b"]}, "share"),
-        ],
-    )
-    def test_bad_wish_spends_nothing(self, wish, words, rng, monkeypatch):
-        def spend(*_):
-            raise AssertionError("noise was drawn")
-
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", spend)
-        with pytest.raises(ParameterError, match=words):
-            DPPCA(2).fit_release(rng.normal(size=(300, 4)), **wish)
-
-    @pytest.mark.parametrize(
-        ("m", "wish"), [(1, "score_map"), ("auto", "score_map"), ("auto", "variances")]
-    )
-    def test_number_of_components_must_be_known(self, m, wish, rng):
-        with pytest.raises(ParameterError, match="n_components"):
-            DPPCA(m).fit_release(rng.normal(size=(300, 4)), **{wish: 0.2})
-
-    def test_labels_may_be_an_iterator(self, rng):
-        X, labels = rng.normal(size=(2000, 4)), ["a", "b"] * 1000
-        wish = {"groups": iter(labels), "categories": iter(["a", "b"])}
-        assert DPPCA(2).fit_release(X, score_map=0.3, **wish).score_map.groups == ("a", "b")
-
-    def test_papers_noise_shares_with_no_gaussian_step(self, rng):
-        with pytest.raises(ParameterError, match="calibration"):
-            DPPCA(2, calibration="paper").fit_release(rng.normal(size=(900, 4)), variances=0.3)
-
-    @pytest.mark.parametrize("cell", [1.7e308, 5e-324, 0.0])
-    def test_no_numpy_error_depends_on_a_cell(self, cell, rng):
-        X = rng.normal(size=(1500, 4)) + 3
-        X[7] = cell
-        pca = DPPCA(2, epsilon=2.0, scale="private", sign="winsor", radius="quantile")
-        with np.errstate(all="raise"):
-            pca.fit_release(X, variances=0.2, score_map=0.2)
-
-    def test_failed_map_tells_what_is_spent(self, rng, monkeypatch):
-        def fail(*_, **__):
-            raise RuntimeError("broken")
-
-        monkeypatch.setattr("gdppca.estimators.whole.score_map", fail)
-        with pytest.raises(RuntimeError) as caught:
-            DPPCA(2, epsilon=1.5).fit_release(rng.normal(size=(3000, 4)), score_map=0.2)
-        assert "epsilon = 1.5" in caught.value.__notes__[0]
-
-    def test_intervals_hold_the_components(self, rng):
-        pca = DPPCA(2, epsilon=2.0).fit(rng.normal(size=(5000, 4)) * [9, 3, 1, 1])
-        known = pca.loading_intervals(0.9)
-        assert (known.lower <= pca.components_).all()
-        assert (pca.components_ <= known.upper).all()
-        lower, upper = known
-        assert (lower < upper).all()
 
 
 class TestLedger:
@@ -745,8 +512,8 @@ class TestLedger:
         def draw(*_):
             raise AssertionError("noise was drawn")
 
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_scatter", draw)
-        monkeypatch.setattr("gdppca.estimators.gdppca.private_spatial_median", draw)
+        monkeypatch.setattr("gdppca.estimators._run.private_scatter", draw)
+        monkeypatch.setattr("gdppca.estimators._run.private_spatial_median", draw)
         with pytest.raises(BudgetExceeded):
             DPPCA(2, epsilon=1.5, delta=1e-5, ledger=f"{ledger.address}#patients").fit(
                 rng.normal(size=(2000, 4))
