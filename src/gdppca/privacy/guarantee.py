@@ -9,6 +9,7 @@ from typing import Any
 
 from gdppca import _validate
 from gdppca._errors import ReleaseError
+from gdppca._words import rounded_up
 from gdppca.privacy import accounting, counting
 from gdppca.privacy.events import Event, NonPrivateEvent, event_from_dict, event_to_dict
 
@@ -168,7 +169,7 @@ class Guarantee:
         if self.seeded and self.status is not Status.NONE:
             return (
                 "no protection: a simulation with a known seed "
-                f"(noise as for epsilon = {_rounded_up(self.nominal_epsilon)}, "
+                f"(noise as for epsilon = {rounded_up(self.nominal_epsilon, 4)}, "
                 f"delta = {self.delta:.4g})"
             )
         if not self.protects or math.isinf(self.epsilon):
@@ -177,7 +178,7 @@ class Guarantee:
             "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
         )
         return (
-            f"(epsilon = {_rounded_up(self.epsilon)}, delta = {_rounded_up(self.delta)})"
+            f"(epsilon = {rounded_up(self.epsilon, 4)}, delta = {rounded_up(self.delta, 4)})"
             "-differential privacy, "
             f"{self.neighbors} neighbours{hedge}"
         )
@@ -223,14 +224,6 @@ class Guarantee:
                     "The guarantee was edited; ask its owner for the original."
                 )
         return guarantee
-
-
-def _rounded_up(number: float) -> str:
-    """Four digits, never less than the number (up to the solver's own tolerance)."""
-    if number == 0 or math.isinf(number):
-        return f"{number:g}"
-    step = 10.0 ** (math.floor(math.log10(number)) - 3)
-    return f"{math.ceil(number / step - 1e-5) * step:.4g}"
 
 
 def _plain(number: float) -> float | str:

@@ -9,8 +9,8 @@ import pytest
 
 from gdppca import DPPCA, MissingExtraError, ParameterError
 from gdppca.plots import score_figure, score_heatmap, score_points
+from gdppca.plots._style import new_figure
 from gdppca.plots.scores import _MOST_POINTS
-from gdppca.plots.scree import new_figure
 from gdppca.releases import score_map
 
 N = 2000
