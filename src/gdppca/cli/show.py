@@ -107,7 +107,7 @@ def _promise(release: Release) -> Panel:
         f"{_how(release)}; noise sd {release.noise_sd:.4g}",
     ]
     if guarantee.protects:
-        said = f"{words.meaning(guarantee)} {words.examples(guarantee)}".rstrip()
+        said = words.told(guarantee)
         lines += ["", said.replace("\N{NO-BREAK SPACE}", " ")]  # not every terminal has it
         lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
     title = "What is promised" if guarantee.protects else "Nothing is promised"

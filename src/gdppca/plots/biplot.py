@@ -8,6 +8,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
+from gdppca._words import listed, plural
 from gdppca.plots._style import GREY, ORANGE, caption, column_labels, new_figure, wrapped
 from gdppca.plots.scores import score_heatmap
 from gdppca.plots.scree import SHOWN_LOADINGS
@@ -178,6 +179,6 @@ def _arrow(
 def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
     lost = [str(k + 1) for k in pair if k >= found.above_noise]
     if lost:
-        plural = "s" if len(lost) > 1 else ""
-        return f"Component{plural} {' and '.join(lost)} not above the noise: any arrow is possible"
+        components = f"{plural(len(lost), 'Component')} {listed(lost)}"
+        return f"{components} not above the noise: any arrow is possible"
     return f"Loadings with {found.level:.0%} regions ({found.covers}) for\n{wrapped(found.about)}"

@@ -57,11 +57,12 @@ def score_figure(
     Returns
     -------
     matplotlib.figure.Figure
-        It needs no screen; save it with ``savefig``.
+        One panel per group, or one for all points; save it with ``savefig``.
 
     Notes
     -----
-    **Privacy.** Post-processing: costs nothing.
+    **Privacy.** Post-processing: costs nothing. Points are made up from the released counts;
+    none is a row.
 
     Examples
     --------

@@ -142,6 +142,11 @@ def _become(times: float) -> str:
     return listed(after, "or")
 
 
+def told(guarantee: Guarantee) -> str:
+    """What the promise means, with examples."""
+    return f"{meaning(guarantee)} {examples(guarantee)}".rstrip()
+
+
 def chance(delta: float) -> str:
     """A probability as one in so many, never understated."""
     if delta > 0.1:
@@ -232,7 +237,7 @@ def as_card(guarantee: Guarantee, *more: str) -> str:
         _COLOURS[loud],
         _html.element("strong", first),
         _html.element("div", str(guarantee)),
-        _html.element("p", f"{meaning(guarantee)} {examples(guarantee)}".rstrip(), style=_AROUND),
+        _html.element("p", told(guarantee), style=_AROUND),
         *([rests] if assumed and guarantee.protects else []),
         *more,
     )

@@ -95,10 +95,11 @@ def loadings(release: Release) -> Facts | None:
     if not len(release.components):
         return None
     known = _intervals(release)
-    drawn = max(min(release.n_features, SHOWN_LOADINGS), 3)
+    about = _about(known)
+    lines = max(min(release.n_features, SHOWN_LOADINGS), 3) + bool(about and about["pale"])
     return {
         **_turned(known),
-        "known": _known(known),
+        "known": about,
         "figure": _picture(
             "loadings",
             "Loadings of the first components",
@@ -106,7 +107,7 @@ def loadings(release: Release) -> Facts | None:
             lambda figure: loadings_with_intervals(
                 release, known, figure.subplots(), legend="above"
             ),
-            0.8 + 0.3 * drawn,
+            0.8 + 0.3 * lines,
         ),
         "table": _loadings_table(release, known),
     }
@@ -133,7 +134,7 @@ def _angle(sine: float) -> str:
     return f"about {degrees:.0f}°" if degrees >= 1 else "less than 1°"
 
 
-def _known(known: LoadingIntervals | None) -> Facts | None:
+def _about(known: LoadingIntervals | None) -> Facts | None:
     """What the intervals are about; whether a drawn component has none."""
     if known is None:
         return None
