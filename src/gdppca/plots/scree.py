@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_LOADINGS = 12  # columns
+_LEGENDS = {  # place, anchor, and distance in letters: below stand ticks and a label
+    "below": ("upper center", (0.5, 0.0), 4.5),
+    "above": ("lower center", (0.5, 1.0), 0.5),
+}
 BAND = "remaining components and noise"  # what the band of a spectrum holds
 
 
@@ -116,9 +120,15 @@ def loadings_with_intervals(
     axes.set(xlabel="loading")
     open_frame(axes)
     in_one_line = found is None or found.above_noise >= len(shown)
-    place = {"below": ("upper center", (0.5, -0.13)), "above": ("lower center", (0.5, 1.0))}
-    where, at = place[legend]
-    axes.legend(frameon=False, fontsize=8, ncols=1 + in_one_line, loc=where, bbox_to_anchor=at)
+    where, at, apart = _LEGENDS[legend]
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        ncols=1 + in_one_line,
+        loc=where,
+        bbox_to_anchor=at,
+        borderaxespad=apart,
+    )
 
 
 def _lines(axes: Axes, middle: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
