@@ -10,6 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from gdppca.plots._style import BLUE, GREY, ORANGE, new_figure, open_frame, write_picture
+
 RATIOS = {  # method: against what
     "fit, centre": "PCA",
     "fit, blocks": "PCA",
@@ -17,7 +19,7 @@ RATIOS = {  # method: against what
     "all pairs": "two products",
     "double loop": "all pairs",
 }
-COLOURS = {"PCA": "#777777", "fit, blocks": "#1f6f8b", "fit, centre": "#c8553d"}
+COLOURS = {"PCA": GREY, "fit, blocks": BLUE, "fit, centre": ORANGE}
 FROM_ROWS = 10**5  # below, fixed costs hide the growth
 
 
@@ -96,8 +98,8 @@ def store(measured: dict, folder: Path) -> None:
     (folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
     (folder / "table.md").write_text(_markdown(measured))
     (folder / "cluster.md").write_text(cluster_page(measured))
-    figure_of_time(measured).savefig(folder / "time.svg")
-    figure_of_memory(measured).savefig(folder / "memory.svg")
+    write_picture(figure_of_time(measured), folder / "time.svg")
+    write_picture(figure_of_memory(measured), folder / "memory.svg")
 
 
 def _markdown(measured: dict) -> str:
@@ -163,9 +165,7 @@ def _spoken(seconds: float) -> str:
 
 def figure_of_time(measured: dict) -> Any:
     """Time against rows and against columns, with the slopes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = new_figure(figsize=(9, 4))
     by_rows, by_columns = figure.subplots(1, 2)
     for name, colour in COLOURS.items():
         sizes, seconds = along(measured, "n", name, d=20)
@@ -184,9 +184,7 @@ def figure_of_time(measured: dict) -> Any:
 
 def figure_of_memory(measured: dict) -> Any:
     """Memory beside the table against rows and against columns."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = new_figure(figsize=(9, 4))
     by_rows, by_columns = figure.subplots(1, 2)
     for name, colour in COLOURS.items():
         for axes, key, fixed in ((by_rows, "n", ("d", 20)), (by_columns, "d", ("n", 20_000))):
@@ -208,5 +206,5 @@ def figure_of_memory(measured: dict) -> Any:
 def _plain(*axes: Any) -> None:
     for each in axes:
         each.grid(alpha=0.3)
-        each.spines[["top", "right"]].set_visible(False)
+        open_frame(each)
         each.legend(frameon=False, fontsize=8)

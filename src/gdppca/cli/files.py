@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import math
 import os
@@ -15,7 +14,8 @@ from typing import Any
 from gdppca._errors import ParameterError
 from gdppca.planning.plan import NEWER_FIELDS, PLAN_FIELDS
 from gdppca.plots import release_figure
-from gdppca.releases import Release, write_whole
+from gdppca.plots._style import write_picture
+from gdppca.releases import Release
 
 _USUAL_SIZE = 2**20  # bytes: 150 columns, or a report
 
@@ -60,10 +60,8 @@ def _require_room(path: Path) -> None:
 
 def drawn(release: Release, path: Path) -> None:
     """Draw a release that is saved already into a file."""
-    picture = io.BytesIO()
-    release_figure(release).savefig(picture, format=path.suffix.lower().lstrip("."))
     try:
-        write_whole(path, picture.getvalue())
+        write_picture(release_figure(release), path)
     except OSError as error:
         error.add_note("Only the plot is missing: the release is saved.")
         raise

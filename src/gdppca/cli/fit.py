@@ -18,6 +18,7 @@ from gdppca.engines.files import can_read_whole, column_names, read_table
 from gdppca.engines.sources import files_behind
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
+from gdppca.plots._style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
 
@@ -116,8 +117,7 @@ def _require_writable(wish: Wish, *, force: bool) -> None:
     require_writable(wish.output, force=force, never=taken)
     taken.append(wish.output)
     if wish.plot is not None:
-        endings = (".png", ".svg", ".pdf")
-        require_writable(wish.plot, force=force, never=taken, endings=endings)
+        require_writable(wish.plot, force=force, never=taken, endings=ENDINGS)
         taken.append(wish.plot)
     if wish.report is not None:
         require_writable(wish.report, force=force, never=taken, endings=(".html", ".htm"))

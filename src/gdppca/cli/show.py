@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
 import typer
 from rich.console import Console, Group
 from rich.markup import escape
@@ -18,11 +17,11 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from gdppca._errors import GdppcaError, PrivacyWarning
+from gdppca._words import counted
 from gdppca.kernels import Progress
-from gdppca.linalg import eigenvalues_descending
 from gdppca.privacy import words
-from gdppca.releases import Release, marked_names
-from gdppca.theory import noise_band
+from gdppca.releases import Release, heaviest_columns, marked_names, seen_spectrum
+from gdppca.releases.words import pairs_in_words, sign_name, standing_in_words
 
 # Names of files and columns are printed as they are: ":heart:" is no picture in them.
 console = Console(emoji=False)
@@ -104,11 +103,11 @@ def _promise(release: Release) -> Panel:
     guarantee = release.guarantee
     lines = [
         str(guarantee),
-        f"{release.n_samples} rows, {release.n_features} columns; "
-        f"{_how(release)}noise sd {release.noise_sd:.4g}",
+        f"{counted(release.n_samples, 'row')}, {counted(release.n_features, 'column')}; "
+        f"{_how(release)}; noise sd {release.noise_sd:.4g}",
     ]
     if guarantee.protects:
-        said = f"{words.meaning(guarantee)} {words.examples(guarantee)}".rstrip()
+        said = words.told(guarantee)
         lines += ["", said.replace("\N{NO-BREAK SPACE}", " ")]  # not every terminal has it
         lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
     title = "What is promised" if guarantee.protects else "Nothing is promised"
@@ -117,34 +116,16 @@ def _promise(release: Release) -> Panel:
 
 def _how(release: Release) -> str:
     if release.sign is None or release.scheme is None:
-        return f"{release.method}, "
-    cut_offs = ", ".join(f"{k} {v:.4g}" for k, v in release.sign["parameters"].items())
-    sign = release.sign["name"] + (f" ({cut_offs})" if cut_offs else "")
-    return f"sign {sign}, {_compared(release)}, "
-
-
-def _compared(release: Release) -> str:
-    """What rows were compared with, in words."""
-    scheme = release.scheme or {}
-    match scheme["name"]:
-        case "one-sample":
-            drawn = {event.purpose for event in release.guarantee.events}
-            return f"around a {'private' if 'centre' in drawn else 'public'} centre"
-        case "merged":
-            return f"merged from {scheme['groups']} groups"
-        case "blocks":
-            return f"pairs in blocks of {scheme['size']}"
-        case name:
-            return f"pairs {name}"
+        return release.method
+    return f"{sign_name(release)}, comparing {pairs_in_words(release)}"
 
 
 def _directions(release: Release) -> Table | str:
-    if not len(release.components):
-        return "No direction stands above the noise."
-    if release.scatter is None:
+    m, seen = len(release.components), seen_spectrum(release)
+    if not m:
+        return standing_in_words(0, 0)
+    if seen is None:
         return "The method released directions only."
-    values = eigenvalues_descending(release.scatter)
-    _, edge = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
     names = marked_names(release)
     table = Table(title="Directions", title_justify="left")
     table.add_column("component", justify="right")
@@ -152,10 +133,11 @@ def _directions(release: Release) -> Table | str:
     table.add_column("above noise?", justify="right")
     table.add_column("largest loadings")
     for k, component in enumerate(release.components):
-        heaviest = np.argsort(-np.abs(component))[:_SHOWN_LOADINGS]
+        heaviest = heaviest_columns(component[None], _SHOWN_LOADINGS)
         named = ", ".join(f"{names[j]} {component[j]:+.2f}" for j in heaviest)
-        clear = "yes" if values[k] > edge else "NO"
-        table.add_row(str(k + 1), f"{values[k]:.4f}", f"{clear} ({edge:.4f})", escape(named))
-    if values[len(release.components) - 1] <= edge:
-        table.caption = "Do not read anything into a component that is not above the noise."
+        clear = "yes" if seen.is_clear(k) else "NO"
+        table.add_row(
+            str(k + 1), f"{seen.values[k]:.4f}", f"{clear} ({seen.high:.4f})", escape(named)
+        )
+    table.caption = standing_in_words(m, seen.clear)
     return table

@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 
 from gdppca._errors import ParameterError
+from gdppca._words import rounded_up
 from gdppca.engines.base import sample_size
 from gdppca.kernels import OneSample, Scheme
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_epsilon, multiplier_left
-from gdppca.privacy.words import rounded_up
 from gdppca.releases import ScatterNoise, scatter_noise
 from gdppca.releases.scale import NoisyScale, lacking_room
 from gdppca.releases.scatter import require_representable

@@ -13,11 +13,12 @@ from scipy.optimize import brentq
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
+from gdppca._words import counted
 from gdppca.design import Parameters
 from gdppca.planning.case import Case
 from gdppca.planning.prediction import expected_count
 from gdppca.planning.spectrum import Spectrum, as_spectrum
-from gdppca.planning.words import counted, shares_in_words, told_count
+from gdppca.planning.words import shares_in_words, told_count
 from gdppca.privacy import Event
 
 LOCATIONS = ("public", "private", "auto")

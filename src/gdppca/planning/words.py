@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gdppca._words import counted, listed
 from gdppca.planning.case import Case
-
-
-def counted(number: int, what: str) -> str:
-    """1 row, 2 rows."""
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def told_count(detectable: int, wanted: int) -> str:
@@ -26,9 +22,9 @@ def shares_in_words(case: Case) -> str:
     if math.isinf(case.asked.epsilon):
         return "No budget is shared out: there is no noise."
     first, rest = _parts_of_epsilon(case), _parts_of_the_rest(case)
-    told = [f"Of epsilon, {_listed(first)}."] if first else []
+    told = [f"Of epsilon, {_told(first)}."] if first else []
     if len(rest) > 1:
-        told.append(f"Of {'what is left' if first else 'the budget'} (μ²), {_listed(rest)}.")
+        told.append(f"Of {'what is left' if first else 'the budget'} (μ²), {_told(rest)}.")
     else:
         told.append(f"The matrix takes {'what is left' if first else 'all of the budget'}.")
     return " ".join(told)
@@ -55,6 +51,5 @@ def _parts_of_the_rest(case: Case) -> dict[str, float]:
     return {what: share for what, share in taken.items() if share}
 
 
-def _listed(parts: dict[str, float]) -> str:
-    words = [f"{what} {100 * share:.3g} %" for what, share in parts.items()]
-    return ", ".join(words[:-1]) + (" and " if words[1:] else "") + words[-1]
+def _told(parts: dict[str, float]) -> str:
+    return listed([f"{what} {100 * share:.3g} %" for what, share in parts.items()])

@@ -6,24 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gdppca.plots.scree import new_figure
+from gdppca.plots._style import BLUE, GREY, ORANGE, caption, new_figure, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
 _BINS = 60
 Curves = tuple[np.ndarray, np.ndarray, np.ndarray]  # rates, claimed, bound
 
 
-def audit_figure(first: np.ndarray, second: np.ndarray, curves: Curves, caption: str) -> Figure:
+def audit_figure(first: np.ndarray, second: np.ndarray, curves: Curves, said: str) -> Figure:
     """Score distributions and trade-off curves side by side, with the result as a caption."""
     figure = new_figure(figsize=(10.0, 4.4), dpi=150)
     left, right = figure.subplots(1, 2)
     score_distributions(first, second, left)
     trade_off(first, second, curves, right)
-    figure.supxlabel(caption, fontsize=7, color=_GREY, wrap=True)
+    caption(figure, said)
     return figure
 
 
@@ -31,15 +30,15 @@ def score_distributions(first: np.ndarray, second: np.ndarray, axes: Axes) -> No
     """Histograms of the scores on both tables; the attacker guesses by the side of zero."""
     bins = np.histogram_bin_edges(np.concatenate([first, second]), bins=_BINS)
     for scores, colour, dashes, label in (
-        (first, _BLUE, "-", "first table"),
-        (second, _ORANGE, "--", "second table"),
+        (first, BLUE, "-", "first table"),
+        (second, ORANGE, "--", "second table"),
     ):
         density, _ = np.histogram(scores, bins=bins, density=True)
         axes.stairs(density, bins, color=colour, ls=dashes, lw=1.6, label=label)
-    axes.axvline(0.0, color=_GREY, lw=1)
+    axes.axvline(0.0, color=GREY, lw=1)
     axes.set(xlabel="score of a run", ylabel="density", title="Can the tables be told apart?")
     axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
 
 
 def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes) -> None:
@@ -49,12 +48,12 @@ def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes)
     and a bound in the shade refutes the claim.
     """
     rates, claimed, bound = curves
-    axes.plot(*empirical_curve(first, second), color=_BLUE, lw=0.8, alpha=0.5, label="seen")
-    axes.plot(rates, bound, color=_BLUE, lw=1.8, label="bound, allowing for chance")
-    axes.plot(rates, claimed, color=_ORANGE, ls="--", lw=1.6, label="claimed")
+    axes.plot(*empirical_curve(first, second), color=BLUE, lw=0.8, alpha=0.5, label="seen")
+    axes.plot(rates, bound, color=BLUE, lw=1.8, label="bound, allowing for chance")
+    axes.plot(rates, claimed, color=ORANGE, ls="--", lw=1.6, label="claimed")
     shade = "bound in here: claim refuted"
-    axes.fill_between(rates, claimed, color=_ORANGE, alpha=0.12, lw=0, label=shade)
-    axes.plot([0, 1], [1, 0], color=_GREY, lw=1, ls=":", label="perfect privacy")
+    axes.fill_between(rates, claimed, color=ORANGE, alpha=0.12, lw=0, label=shade)
+    axes.plot([0, 1], [1, 0], color=GREY, lw=1, ls=":", label="perfect privacy")
     axes.set(
         xlabel="second table taken for the first",
         ylabel="first table taken for the second",
@@ -64,7 +63,7 @@ def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes)
         aspect="equal",
     )
     axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
 
 
 def empirical_curve(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

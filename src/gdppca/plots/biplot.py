@@ -8,16 +8,17 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.plots.scree import heaviest_columns, new_figure, wrapped
-from gdppca.releases import Release, marked_names, release_intervals
+from gdppca._words import listed, plural
+from gdppca.plots._style import GREY, ORANGE, caption, column_labels, new_figure, wrapped
+from gdppca.plots.scores import score_heatmap
+from gdppca.plots.scree import SHOWN_LOADINGS
+from gdppca.releases import Release, heaviest_columns, release_intervals
 from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ORANGE, _GREY = "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
-_PALE = (0.835, 0.369, 0.0)  # the same orange, to be seen through
 _FILLED = 0.85  # share of the frame that the longest arrow fills
 _LABELLED = 0.15  # of the longest arrow; shorter ones have no name
 
@@ -63,7 +64,7 @@ def biplot_figure(
     """
     figure = new_figure(figsize=(5.8, 5.6), dpi=150)
     biplot(release, figure.subplots(), components=components, level=level, sampling=sampling)
-    figure.supxlabel(str(release.guarantee), fontsize=7, color=_GREY, wrap=True)
+    caption(figure, str(release.guarantee))
     return figure
 
 
@@ -85,10 +86,10 @@ def biplot(
     found = release_intervals(release, level, sampling=sampling)
     scale = _background(release, axes, (first, second))
     known = max(first, second) < found.above_noise
-    for j in heaviest_columns(release.components[[first, second]]):
+    for j in heaviest_columns(release.components[[first, second]], SHOWN_LOADINGS):
         _arrow(release, found, axes, (first, second), j, scale, known=known)
-    axes.axhline(0, color=_GREY, lw=0.6)
-    axes.axvline(0, color=_GREY, lw=0.6)
+    axes.axhline(0, color=GREY, lw=0.6)
+    axes.axvline(0, color=GREY, lw=0.6)
     axes.set_aspect("auto" if release.score_map is not None else "equal")
     axes.set_title(_title(found, (first, second)), fontsize=10)
 
@@ -116,8 +117,6 @@ def _background(release: Release, axes: Axes, pair: tuple[int, int]) -> np.ndarr
             ylabel=f"loading on component {pair[1] + 1}",
         )
         return np.ones(2)
-    from gdppca.plots.scores import score_heatmap
-
     score_heatmap(release, axes)
     ends = [np.abs(edges[[0, -1]]).min() for edges in (shown.x_edges, shown.y_edges)]
     return np.full(2, _FILLED * min(ends) / longest)
@@ -145,7 +144,7 @@ def _arrow(
         xytext=(0, 0),
         arrowprops={
             "arrowstyle": "-|>",
-            "color": _ORANGE,
+            "color": ORANGE,
             "lw": 1.4,
             "ls": "-" if known else "--",
             "shrinkA": 0,
@@ -156,7 +155,7 @@ def _arrow(
     if known:
         lower, upper = scale * found.lower[rows, j], scale * found.upper[rows, j]
         region = Ellipse(
-            tuple((lower + upper) / 2), *(upper - lower), fc=(*_PALE, 0.3), ec=_ORANGE, lw=1
+            tuple((lower + upper) / 2), *(upper - lower), fc=(ORANGE, 0.3), ec=ORANGE, lw=1
         )
         axes.add_patch(region)
     if (
@@ -165,7 +164,7 @@ def _arrow(
     ):
         return
     axes.annotate(
-        marked_names(release)[j],
+        column_labels(release)[j],
         xy=tuple(tip),
         xytext=tuple(9 * np.sign(tip + (tip == 0))),
         textcoords="offset points",
@@ -173,12 +172,13 @@ def _arrow(
         va="center",
         fontsize=8,
         path_effects=halo,
+        parse_math=False,
     )
 
 
 def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
     lost = [str(k + 1) for k in pair if k >= found.above_noise]
     if lost:
-        plural = "s" if len(lost) > 1 else ""
-        return f"Component{plural} {' and '.join(lost)} not above the noise: any arrow is possible"
+        components = f"{plural(len(lost), 'Component')} {listed(lost)}"
+        return f"{components} not above the noise: any arrow is possible"
     return f"Loadings with {found.level:.0%} regions ({found.covers}) for\n{wrapped(found.about)}"

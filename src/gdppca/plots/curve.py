@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gdppca.planning import Plan
-from gdppca.plots.scree import new_figure
+from gdppca.plots._style import BLACK, BLUE, GREEN, GREY, ORANGE, caption, new_figure, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_GREY = "#6E6E6E"
-_STYLES = {  # Okabe and Ito, and a dash pattern for who sees no colour at all
-    "pairs of rows": ("#0072B2", "-"),
-    "private centre": ("#D55E00", "--"),
-    "public centre": ("#009E73", ":"),
+_STYLES = {  # a dash pattern too, for who sees no colour at all
+    "pairs of rows": (BLUE, "-"),
+    "private centre": (ORANGE, "--"),
+    "public centre": (GREEN, ":"),
 }
 _REACH = 16.0  # from ε over this to ε times this
 _POINTS = {True: 17, False: 7}  # few where there are many columns and each point takes a second
@@ -29,11 +28,10 @@ def plan_figure(plan: Plan, target: float | None = None) -> Figure:
     """Error against ε for every way to compare rows, with the plan's numbers as a caption."""
     figure = new_figure(figsize=(6.4, 4.4), dpi=150)
     error_curve(plan, figure.subplots(), target)
-    figure.supxlabel(
+    caption(
+        figure,
         f"{plan.n_samples} rows, {plan.n_features} columns, delta = {plan.delta:g}; "
         f"for {plan.spectrum.words}",
-        fontsize=8,
-        color=_GREY,
     )
     return figure
 
@@ -45,7 +43,7 @@ def error_curve(plan: Plan, axes: Axes, target: float | None = None) -> None:
         colour, dashes = _STYLES[way]
         axes.plot(epsilons, other.curve(epsilons), color=colour, ls=dashes, lw=2, label=way)
     if math.isfinite(plan.epsilon):
-        axes.plot([plan.epsilon], [plan.sin_theta], "o", color="black", ms=7, zorder=3)
+        axes.plot([plan.epsilon], [plan.sin_theta], "o", color=BLACK, ms=7, zorder=3)
         axes.annotate(
             f"this plan: {plan.sin_theta:.2g}",
             (plan.epsilon, plan.sin_theta),
@@ -54,7 +52,7 @@ def error_curve(plan: Plan, axes: Axes, target: float | None = None) -> None:
             fontsize=8,
         )
     if target is not None:
-        axes.axhline(target, color=_GREY, lw=1)
+        axes.axhline(target, color=GREY, lw=1)
         axes.annotate(
             f"target {target:g}",
             (0.0, target),
@@ -62,7 +60,7 @@ def error_curve(plan: Plan, axes: Axes, target: float | None = None) -> None:
             xytext=(4, 3),
             textcoords="offset points",
             fontsize=8,
-            color=_GREY,
+            color=GREY,
         )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
@@ -73,7 +71,7 @@ def error_curve(plan: Plan, axes: Axes, target: float | None = None) -> None:
         title="What a budget buys",
     )
     axes.legend(frameon=False, fontsize=8, loc="best")
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
 
 
 def plotted_epsilons(plan: Plan) -> np.ndarray:

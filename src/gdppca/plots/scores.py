@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.plots.scree import new_figure
+from gdppca.plots._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    SKY,
+    YELLOW,
+    caption,
+    new_figure,
+    short,
+)
 from gdppca.releases import Release, ScoreMap
 
 if TYPE_CHECKING:
@@ -21,21 +32,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLES = ("heat", "points")
-_GREY = "#6E6E6E"
-_COLOURS = (  # Okabe and Ito: safe for the colour-blind
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)
+_COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK)
 _MARKERS = "o^sDvP*"  # a second sign of the group, for print
 _NOISE_SDS = 2.0  # counts below so many are drawn as noise
-_COLUMNS = 3
+_ACROSS = 3
 _MOST_POINTS = 20_000
-_LONGEST_NAME = 32
 _LAYERS = 8  # groups are drawn in turns, so that none lies on top of all others
 
 
@@ -56,11 +57,12 @@ def score_figure(
     Returns
     -------
     matplotlib.figure.Figure
-        It needs no screen; save it with ``savefig``.
+        One panel per group, or one for all points; save it with ``savefig``.
 
     Notes
     -----
-    **Privacy.** Post-processing: costs nothing.
+    **Privacy.** Post-processing: costs nothing. Points are made up from the released counts;
+    none is a row.
 
     Examples
     --------
@@ -82,7 +84,7 @@ def score_figure(
         figure = _heat_figure(shown)
         note = _heat_note(shown)
     alone = "Map alone: " if source is shown else ""
-    _caption(figure, note, f"{alone}{source.guarantee}")
+    caption(figure, note, f"{alone}{source.guarantee}")
     return figure
 
 
@@ -117,7 +119,7 @@ def score_heatmap(
         shown.x_edges, shown.y_edges, above.T, cmap=_shades(), vmin=0, vmax=highest, rasterized=True
     )
     if shown.groups is not None:
-        axes.set_title(_short(shown.groups[group]), parse_math=False)
+        axes.set_title(short(shown.groups[group]), parse_math=False)
     _finish(shown, axes)
     return mesh
 
@@ -151,15 +153,10 @@ def _legend(axes: Axes, names: tuple[str, ...]) -> None:
     """Names as they are: matplotlib would hide some of them and read others as formulas."""
     legend = axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=_short(name), parse_math=False)
+        text.set(text=short(name), parse_math=False)
     for handle in legend.legend_handles:
         if handle is not None:
             handle.set(sizes=[24], alpha=1)
-
-
-def _short(name: str) -> str:
-    line = " ".join(name.split())
-    return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
 
 
 def _shades() -> Colormap:
@@ -188,28 +185,37 @@ def _finish(shown: ScoreMap, axes: Axes) -> None:
         xlim=shown.x_edges[[0, -1]],
         ylim=shown.y_edges[[0, -1]],
     )
-    axes.spines[:].set_color(_GREY)  # all four: they are the frame
+    axes.spines[:].set_color(GREY)  # all four: they are the frame
 
 
 def _heat_figure(shown: ScoreMap) -> Figure:
-    """Small multiples on one scale, with one colour bar."""
     tables = len(shown.counts)
-    columns = min(tables, _COLUMNS)
-    lines = math.ceil(tables / columns)
-    width = 5.8 if tables == 1 else 1.2 + 3.3 * columns
+    across = min(tables, _ACROSS)
+    lines = math.ceil(tables / across)
+    width = 5.8 if tables == 1 else 1.2 + 3.3 * across
     figure = new_figure(figsize=(width, 5.0 if tables == 1 else 0.9 + 3.1 * lines), dpi=150)
-    panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    heat_maps(shown, figure)
+    return figure
+
+
+def heat_maps(
+    shown: ScoreMap, figure: Figure, *, across: int = _ACROSS, most: int | None = None
+) -> None:
+    """The first `most` groups as small multiples on one scale, so many beside each other."""
+    drawn = len(shown.counts[:most])
+    across = min(drawn, across)
+    lines = math.ceil(drawn / across)
+    panels = figure.subplots(lines, across, squeeze=False, sharex=True, sharey=True)
     highest = max(float(shown.counts.max()), 1.0)
     for group, axes in enumerate(panels.ravel()):
-        if group >= tables:
+        if group >= drawn:
             axes.set_visible(False)
             continue
         mesh = score_heatmap(shown, axes, group=group, highest=highest)
-        _label_outer(axes, left=group % columns == 0, bottom=group + columns >= tables)
+        _label_outer(axes, left=group % across == 0, bottom=group + across >= drawn)
     bar = figure.colorbar(mesh, ax=panels, shrink=0.8, pad=0.02)
-    bar.set_label("rows in a cell, with noise")
+    bar.set_label("rows in a cell" + (", with noise" if shown.noise_sd else ""))
     bar.outline.set_visible(False)
-    return figure
 
 
 def _label_outer(axes: Axes, *, left: bool, bottom: bool) -> None:
@@ -236,9 +242,3 @@ def _points_note(shown: ScoreMap) -> str:
     part = "" if _thinning(shown) == 1 else f" 1 in {_thinning(shown)} is drawn."
     source = "noisy counts" if shown.noise_sd else "counts without noise"
     return f"Made-up points, spread as {source} say; none is a person.{part}"
-
-
-def _caption(figure: Figure, *lines: str) -> None:
-    width = int(17 * figure.get_size_inches()[0])
-    text = "\n".join(textwrap.fill(line, width=width) for line in lines)
-    figure.supxlabel(text, fontsize=7.5, color=_GREY)

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gdppca._errors import MissingExtraError, ParameterError
-from gdppca.linalg import eigenvalues_descending
-from gdppca.releases import Release, marked_names, release_intervals
-from gdppca.theory import noise_band
+from gdppca._errors import ParameterError
+from gdppca.plots._style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    caption,
+    column_labels,
+    new_figure,
+    open_frame,
+    wrapped,
+)
+from gdppca.releases import Release, heaviest_columns, release_intervals, seen_spectrum
+from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
-_SHOWN_LOADINGS = 12
+SHOWN_LOADINGS = 12  # columns
+_LEGENDS = {  # place, anchor, and distance in letters: below stand ticks and a label
+    "below": ("upper center", (0.5, 0.0), 4.5),
+    "above": ("lower center", (0.5, 1.0), 0.5),
+}
 BAND = "remaining components and noise"  # what the band of a spectrum holds
-
-
-def new_figure(**options: Any) -> Figure:
-    """A figure that needs no screen."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
-    return Figure(layout="constrained", **options)
-
-
-def wrapped(sentence: str, width: int = 56) -> str:
-    """A sentence in lines that fit above a panel."""
-    return "\n".join(textwrap.wrap(sentence, width))
 
 
 def release_figure(release: Release, *, level: float | None = None) -> Figure:
@@ -47,30 +45,31 @@ def release_figure(release: Release, *, level: float | None = None) -> Figure:
     figure = new_figure(figsize=(1 + 4.5 * len(panels), 4.2), dpi=150)
     for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
         panel(release, axes, **({"level": level} if panel is loadings else {}))
-    figure.supxlabel(str(release.guarantee), fontsize=8, color=_GREY)
+    caption(figure, str(release.guarantee))
     return figure
 
 
-def scree(release: Release, axes: Axes) -> None:
+def scree(release: Release, axes: Axes, *, titled: bool = True) -> None:
     """Eigenvalues of the released matrix against the band of those that chance could explain.
 
     The band lies around the mean of the eigenvalues that do not stand above the noise: it is what
     the noise makes of remaining components that are all alike, and not noise around zero.
     """
-    if release.scatter is None:
+    seen = seen_spectrum(release)
+    if seen is None:
         raise ParameterError("The release holds no matrix, so it has no spectrum to draw.")
-    values = eigenvalues_descending(release.scatter)
     kept = len(release.components)
-    low, high = noise_band(values, release.noise_sd, release.n_samples, release.centre_bias)
-    ranks = np.arange(1, len(values) + 1)
-    axes.axhspan(low, high, color=_ORANGE, alpha=0.18, lw=0, label=BAND)
-    axes.plot(ranks, values, "o-", color=_BLUE, ms=4, lw=1, label="released eigenvalue")
+    ranks = np.arange(1, len(seen.values) + 1)
+    axes.axhspan(seen.low, seen.high, color=ORANGE, alpha=0.18, lw=0, label=BAND)
+    axes.plot(ranks, seen.values, "o-", color=BLUE, ms=4, lw=1, label="released eigenvalue")
     if kept:
-        axes.plot(ranks[:kept], values[:kept], "o", color=_BLUE, ms=8, label="kept")
-    axes.set(xlabel="component", ylabel="eigenvalue", title="Spectrum and noise floor")
+        axes.plot(ranks[:kept], seen.values[:kept], "o", color=BLUE, ms=8, label="kept")
+    axes.set(xlabel="component", ylabel="eigenvalue")
+    if titled:
+        axes.set_title("Spectrum and noise floor")
     axes.locator_params(axis="x", integer=True)
     axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
 
 
 def loadings(
@@ -81,42 +80,59 @@ def loadings(
     With a `level` each has an interval for the loading without noise, or for that of the
     population with `sampling`; a component that does not stand above the noise is pale.
     """
+    found = None if level is None else release_intervals(release, level, sampling=sampling)
+    loadings_with_intervals(release, found, axes)
+    title = "Loadings" if release.n_features <= SHOWN_LOADINGS else "Largest loadings"
+    if found is None:
+        axes.set_title(title)
+        return
+    about = f"{title}, {found.level:.0%} intervals ({found.covers}) for\n{wrapped(found.about)}"
+    axes.set_title(about, fontsize=8)
+
+
+def loadings_with_intervals(
+    release: Release, found: LoadingIntervals | None, axes: Axes, *, legend: str = "below"
+) -> None:
+    """Loadings as bars without a title, with a line for each interval; pale where in doubt.
+
+    The legend stands below or above: bars may be anywhere.
+    """
     shown = release.components[:2]
-    heaviest = heaviest_columns(shown)[::-1]
-    names = marked_names(release)
+    heaviest = heaviest_columns(shown, SHOWN_LOADINGS)[::-1]
     places = np.arange(len(heaviest))
     height = 0.8 / len(shown)
-    found = None if level is None else release_intervals(release, level, sampling=sampling)
-    for k, (component, colour) in enumerate(zip(shown, (_BLUE, _ORANGE), strict=False)):
+    for k, colour in enumerate((BLUE, ORANGE)[: len(shown)]):
         middle = places + (len(shown) / 2 - k - 0.5) * height
-        known = found is None or k < found.above_noise
+        hidden = found is not None and k >= found.above_noise
         axes.barh(
             middle,
-            component[heaviest],
+            shown[k, heaviest],
             height,
             color=colour,
-            alpha=1.0 if known else 0.3,
-            label=f"component {k + 1}" + ("" if known else " (not above the noise)"),
+            alpha=1.0 if found is None else 0.25 if hidden else 0.65,
+            label=f"component {k + 1}" + " (not above the noise)" * hidden,
         )
-        if found is not None and known:
-            ends = found.lower[k, heaviest], found.upper[k, heaviest]
-            axes.hlines(middle, *ends, color="black", lw=1.2, capstyle="butt")
-            for end in ends:
-                axes.plot(end, middle, "|", color="black", ms=4, mew=1.2)
-    axes.set_yticks(places, [names[j] for j in heaviest], fontsize=8)
-    axes.axvline(0, color=_GREY, lw=0.8)
-    title = "Loadings" if release.n_features <= _SHOWN_LOADINGS else "Largest loadings"
-    if found is not None:
-        title += f", {found.level:.0%} intervals ({found.covers}) for"
-    axes.set(xlabel="loading", title=title)
-    if found is not None:
-        axes.set_title(f"{title}\n{wrapped(found.about)}", fontsize=8)
+        if found is not None and not hidden:
+            _lines(axes, middle, found.lower[k, heaviest], found.upper[k, heaviest])
+    names = column_labels(release)
+    axes.set_yticks(places, [names[j] for j in heaviest], fontsize=8, parse_math=False)
+    axes.axvline(0, color=GREY, lw=0.8)
+    axes.set(xlabel="loading")
+    open_frame(axes)
+    in_one_line = found is None or found.above_noise >= len(shown)
+    where, at, apart = _LEGENDS[legend]
     axes.legend(
-        frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.13)
-    )  # below: bars may be anywhere
-    axes.spines[["top", "right"]].set_visible(False)
+        frameon=False,
+        fontsize=8,
+        ncols=1 + in_one_line,
+        loc=where,
+        bbox_to_anchor=at,
+        borderaxespad=apart,
+    )
 
 
-def heaviest_columns(components: np.ndarray) -> np.ndarray:
-    """Columns with the largest loadings, heaviest first, as many as can be shown."""
-    return np.argsort(-np.abs(components).max(axis=0))[:_SHOWN_LOADINGS]
+def _lines(axes: Axes, middle: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Intervals as thin lines with ends, which are seen where a line is too short to be."""
+    axes.hlines(middle, lower, upper, color=BLACK, lw=1.2, capstyle="butt")
+    for end in (lower, upper):
+        axes.plot(end, middle, "|", color=BLACK, ms=4, mew=1.2)

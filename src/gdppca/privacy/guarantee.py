@@ -9,6 +9,7 @@ from typing import Any
 
 from gdppca import _validate
 from gdppca._errors import ReleaseError
+from gdppca._words import rounded_up
 from gdppca.privacy import accounting, counting, spending
 from gdppca.privacy.events import (
     Event,
@@ -178,7 +179,7 @@ class Guarantee:
         if self.seeded and self.status is not Status.NONE:
             return (
                 "no protection: a simulation with a known seed "
-                f"(noise as for epsilon = {_rounded_up(self.nominal_epsilon)}, "
+                f"(noise as for epsilon = {rounded_up(self.nominal_epsilon, 4)}, "
                 f"delta = {self.delta:.4g})"
             )
         if not self.protects or math.isinf(self.epsilon):
@@ -187,7 +188,7 @@ class Guarantee:
             "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
         )
         return (
-            f"(epsilon = {_rounded_up(self.epsilon)}, delta = {_rounded_up(self.delta)})"
+            f"(epsilon = {rounded_up(self.epsilon, 4)}, delta = {rounded_up(self.delta, 4)})"
             "-differential privacy, "
             f"{self.neighbors} neighbours{hedge}"
         )
@@ -247,14 +248,6 @@ def _largest_stated(guarantee: Guarantee) -> float:
     gaussian = any(isinstance(event, GaussianEvent) for event in events)
     rounded = pure > (_EXACT_BEFORE if gaussian else 1)
     return spending.Spending().plus(events).added(guarantee.delta) if rounded else 0.0
-
-
-def _rounded_up(number: float) -> str:
-    """Four digits, never less than the number (up to the solver's own tolerance)."""
-    if number == 0 or math.isinf(number):
-        return f"{number:g}"
-    step = 10.0 ** (math.floor(math.log10(number)) - 3)
-    return f"{math.ceil(number / step - 1e-5) * step:.4g}"
 
 
 def _plain(number: float) -> float | str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gdppca import _html
-from gdppca.privacy.events import ApproximateEvent
+from gdppca._words import listed, percent, rounded_up, spelled
+from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 
 if TYPE_CHECKING:
     from gdppca.privacy.guarantee import Guarantee
@@ -18,6 +19,22 @@ GUESSES = (0.01, 0.1, 0.5)  # how likely a guess is before, in examples
 SELDOM = 0.05  # chance of a factor above what is usual
 MILLION = 1e6  # beyond, a factor is not told
 _STRONG, _WEAK = 1.0, 10.0  # what ε is commonly called up to, and from
+_PURPOSES = {
+    "scatter": "the matrix that the components come from",
+    "projection": "the matrix that the components come from",
+    "radius": "the length beyond which differences are cut",
+    "centre": "the centre of the table",
+    "location": "the centre of the table",
+    "bounds of the location": "rough bounds of the centre",
+    "scale": "the scale of each column",
+    "variances": "the variance of the scores",
+    "bounds of the variances": "rough bounds of those variances",
+    "score map": "the counts of the map",
+    "score map frame": "the frame of the map",
+    "score map threshold": "the threshold of the map",
+    "start": "a first guess of the components",
+    "descent": "the steps that improve the components",
+}
 
 
 class Level(StrEnum):
@@ -111,21 +128,23 @@ def examples(guarantee: Guarantee) -> str:
     exceeded = chance_of_more(guarantee)
     if guarantee.odds_factor(exceeded) > MILLION:
         return ""
+    before = listed([*map(percent, GUESSES)], "or")
     most, mostly = (_become(guarantee.odds_factor(chance)) for chance in (exceeded, SELDOM))
     usual = f"; in 95 of 100 such releases at most {mostly}" if mostly != most else ""
     return (
         f"{'But for that chance' if exceeded else 'So'}, a guess that was "
-        f"{_either(map(percent, GUESSES))} likely before is at most {most} likely after{usual}."
+        f"{before} likely before is at most {most} likely after{usual}."
     )
 
 
 def _become(times: float) -> str:
-    return _either(percent(belief_after(before, times)[1], math.ceil) for before in GUESSES)
+    after = [percent(belief_after(before, times)[1], math.ceil) for before in GUESSES]
+    return listed(after, "or")
 
 
-def _either(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} or {last}"
+def told(guarantee: Guarantee) -> str:
+    """What the promise means, with examples."""
+    return f"{meaning(guarantee)} {examples(guarantee)}".rstrip()
 
 
 def chance(delta: float) -> str:
@@ -155,19 +174,45 @@ def belief_after(before: float, times: float) -> tuple[float, float]:
     return 1 / (1 + against * times), 1 / (1 + against / times)
 
 
-def percent(share: float, rounding: Callable[[float], float] = round) -> str:
-    """Per cent: whole ones in the middle, tenths towards the ends."""
-    fine = 10 if share < 0.1 or share > 0.9 else 1
-    return f"{rounding(100 * share * fine) / fine:g}\N{NO-BREAK SPACE}%"
+def purpose_in_words(purpose: str) -> str:
+    """What a draw was for; a purpose that is not known speaks for itself."""
+    return _PURPOSES.get(purpose, purpose)
 
 
-def rounded_up(number: float, digits: int) -> str:
-    """So many significant digits, never less than the number (up to its own rounding)."""
-    if number == 0:
-        return "0"
-    step = 10.0 ** (math.floor(math.log10(number)) - digits + 1)
-    up = math.ceil(number / step - 1e-6) * step
-    return f"{up:,.0f}" if up >= 10 ** (digits - 1) else f"{up:.{digits}g}"
+def event_in_words(event: Event) -> str:
+    """One draw and its strength."""
+    what = purpose_in_words(event.purpose)
+    match event:
+        case GaussianEvent(noise_multiplier=multiplier):
+            return f"{what}: Gaussian noise, {multiplier:.4g} times the sensitivity"
+        case PureEvent(epsilon=epsilon):
+            return f"{what}: a pure step of epsilon {epsilon:.4g}"
+        case ApproximateEvent(epsilon=epsilon, delta=delta):
+            return f"{what}: noisy steps, epsilon {epsilon:.4g} and delta {delta:.4g}"
+        case _:
+            return f"{what}: no noise at all"
+
+
+def noise_in_words(events: Sequence[Event]) -> str:
+    """The noise of all draws for one purpose."""
+    match events:
+        case [GaussianEvent(noise_multiplier=multiplier)]:
+            return f"Gaussian, {multiplier:.3g} × sensitivity"
+        case [PureEvent()]:
+            return "pure step"
+        case [ApproximateEvent()]:
+            return "noisy steps"
+    kinds = {GaussianEvent: "Gaussian", PureEvent: "pure", ApproximateEvent: "noisy"}
+    drawn = dict.fromkeys(kinds.get(type(event), "NONE") for event in events)
+    if "NONE" in drawn:
+        return "NONE"
+    return f"{' and '.join(drawn)}, {spelled(len(events), 'draw')}"
+
+
+def is_paid(events: Sequence[Event], what: str) -> bool:
+    """Whether some draw was for the centre or for the scale."""
+    names = ("centre", "location") if what == "centre" else (what,)
+    return any(name in event.purpose for event in events for name in names)
 
 
 _AROUND = "margin:0.5em 0"
@@ -192,7 +237,7 @@ def as_card(guarantee: Guarantee, *more: str) -> str:
         _COLOURS[loud],
         _html.element("strong", first),
         _html.element("div", str(guarantee)),
-        _html.element("p", f"{meaning(guarantee)} {examples(guarantee)}".rstrip(), style=_AROUND),
+        _html.element("p", told(guarantee), style=_AROUND),
         *([rests] if assumed and guarantee.protects else []),
         *more,
     )

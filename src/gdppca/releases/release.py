@@ -22,9 +22,9 @@ from gdppca._errors import ReleaseError
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
-from gdppca.releases.doubts import doubts
 from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
 from gdppca.releases.spatial_median import centre_bias
+from gdppca.releases.words import doubts, size_in_words
 
 if TYPE_CHECKING:
     from gdppca.releases.spectrum import NoisyVariances
@@ -134,8 +134,7 @@ class Release:
 
     def __repr__(self) -> str:
         return (
-            f"Release({self.method}, {len(self.components)} components of {self.n_features} "
-            f"columns from {self.n_samples} rows; {self.guarantee}"
+            f"Release({self.method}, {size_in_words(self)}; {self.guarantee}"
             f"{''.join(f' {doubt}' for doubt in self.doubts)})"
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gdppca._words import listed
 from gdppca.releases import Release
 from gdppca.report import findings, making, promise
 from gdppca.report.registry import Owner, registry_record
-from gdppca.report.words import TO_FILL_IN, listed
+from gdppca.report.words import TO_FILL_IN
 
 
 def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
@@ -23,17 +24,19 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Plain data; what the release does not hold is None or says so in words.
+        Plain data; what the release does not hold is None. Templates make sentences of it.
     """
     owner = Owner() if owner is None else owner
     return {
         "title": _title(release, owner),
         "owner": _said(owner),
         "verdict": promise.verdict(release),
-        "tiles": promise.tiles(release),
+        "n_samples": release.n_samples,
+        "n_features": release.n_features,
+        "n_components": len(release.components),
+        "made_by": release.method,
         "promise": promise.promised(release),
         "beliefs": promise.beliefs(release),
-        "limits": promise.not_promised(release),
         "doubts": list(release.doubts),
         "spectrum": findings.spectrum(release),
         "loadings": findings.loadings(release),
@@ -44,8 +47,6 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
         "budget": making.budget(release),
         "method": making.method(release),
         "columns": making.columns(release),
-        "missing": making.missing(release),
-        "code": making.code(release),
         "attachment": making.attachment(release),
         "record": registry_record(release, owner),
         "version": release.library_version,

@@ -7,14 +7,14 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from gdppca.privacy import words as plain
+from gdppca._words import capital, percent, rounded_up, with_minus
 from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent
 from gdppca.privacy.spending import epsilon_at
-from gdppca.privacy.words import percent
+from gdppca.privacy.words import noise_in_words, purpose_in_words
 from gdppca.releases import Release, marked_names
-from gdppca.report import words
-from gdppca.report.words import power, table
+from gdppca.releases.words import origin_in_words, pairs_in_words, sign_in_words
+from gdppca.report.words import flattened, plain_name, rest, table
 
 _SHOWN_COLUMNS = 30
 _LARGEST_ATTACHMENT = 2_000_000  # characters; a larger release travels beside its report
@@ -26,7 +26,7 @@ def plan(release: Release) -> Facts | None:
     """What was expected before any budget was spent."""
     if not release.plan:
         return None
-    rows = [(words.plain_name(key), text) for key, text in words.flattened(release.plan)]
+    rows = [(plain_name(key), text) for key, text in flattened(release.plan)]
     return table("What was expected", ["What", "Expected"], rows, named_above=True)
 
 
@@ -39,8 +39,8 @@ def budget(release: Release) -> Facts:
     shares, of = _shares(groups.values(), guarantee.delta)
     rows = [
         (
-            words.capital(words.purpose_in_words(purpose)),
-            words.noise_in_words(events),
+            capital(purpose_in_words(purpose)),
+            noise_in_words(events),
             _epsilon_alone(events, guarantee.delta),
             share,
         )
@@ -49,9 +49,6 @@ def budget(release: Release) -> Facts:
     head = ["What for", "Noise", "ε by itself", "Share"]
     return {
         "table": table("Everything that was drawn from the table", head, rows, note=of),
-        "protects": guarantee.protects,
-        "total": plain.rounded_up(guarantee.epsilon, 4) if guarantee.protects else "∞",
-        "delta": power(guarantee.delta),
         "several": len(guarantee.events) > 1,
         "mu": _finite(guarantee.gdp_mu),
         "rho": _finite(guarantee.zcdp_rho),
@@ -65,7 +62,7 @@ def _finite(number: float) -> str:
 
 def _epsilon_alone(events: Sequence[Event], delta: float) -> str:
     alone = epsilon_at(tuple(events), delta)
-    return plain.rounded_up(alone, 3) if math.isfinite(alone) else "∞"
+    return rounded_up(alone, 3) if math.isfinite(alone) else "∞"
 
 
 def _shares(groups: Collection[list[Event]], delta: float) -> tuple[list[str], str]:
@@ -87,14 +84,14 @@ def method(release: Release) -> Facts:
     rows = [("Method", release.method)]
     if release.sign is not None and release.scheme is not None:
         rows += [
-            ("Compared", words.pairs_in_words(release)),
-            ("Kept of each difference", words.sign_in_words(release)),
+            ("Compared", pairs_in_words(release)),
+            ("Kept of each difference", sign_in_words(release)),
         ]
     size = f"standard deviation {release.noise_sd:.4g}, calibration “{release.calibration}”"
     rows += [
         ("Noise", size),
-        ("Centre", words.origin_in_words(release, "centre", release.location)),
-        ("Column scales", words.origin_in_words(release, "scale", release.scale)),
+        ("Centre", origin_in_words(release, "centre", release.location)),
+        ("Column scales", origin_in_words(release, "scale", release.scale)),
         ("Software", f"gdppca {release.library_version}"),
         ("Checksum", str(release.to_dict()["checksum"])),
     ]
@@ -108,49 +105,12 @@ def columns(release: Release) -> Facts | None:
     if not given:
         return None
     rows = [
-        (name, *(words.with_minus(f"{values[j]:.4g}") for _, values in given))
+        (name, *(with_minus(f"{values[j]:.4g}") for _, values in given))
         for j, name in enumerate(marked_names(release)[:_SHOWN_COLUMNS])
     ]
-    note = words.rest(release.n_features, _SHOWN_COLUMNS, "first columns")
+    note = rest(release.n_features, _SHOWN_COLUMNS, "first columns")
     head = ["Column", *(name for name, _ in given)]
     return table("Centre and scales that were used", head, rows, note=note)
-
-
-def missing(release: Release) -> list[str]:
-    """What a release may hold and this one does not."""
-    absent = []
-    if release.score_map is None:
-        absent.append(
-            "A map of where people lie. One dot per person would not be private; a private map "
-            "costs a part of the budget and has to be asked for."
-        )
-    if release.variances is None:
-        absent.append("Absolute variances. Only shares of the variation can be told from it.")
-    if release.plan is None:
-        absent.append("A plan of the accuracy, made before the budget was spent.")
-    return absent
-
-
-def code(release: Release) -> str:
-    """How to use the release in Python."""
-    estimator = release.method == "DPPCA"
-    lines = [
-        f"from gdppca import {'DPPCA, ' if estimator else ''}Release",
-        "",
-        "# checks schema, checksum and ε",
-        'release = Release.load("release.json")',
-        "print(release.guarantee)",
-        "release.components  # one per row",
-    ]
-    if estimator:
-        lines += [
-            "",
-            "# costs no privacy",
-            "pca = DPPCA.from_release(release)",
-            "# scores of rows are NOT private",
-            "scores = pca.transform(rows)",
-        ]
-    return "\n".join(lines)
 
 
 def attachment(release: Release) -> str:

@@ -15,14 +15,12 @@ from typing import Any
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
+from gdppca._words import capital, counted
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
+from gdppca.privacy.words import event_in_words, is_paid
 from gdppca.releases import Release
-from gdppca.report.words import (
-    TO_FILL_IN,
-    event_in_words,
-    method_in_words,
-    spends,
-)
+from gdppca.releases.words import pairs_in_words, sign_in_words
+from gdppca.report.words import TO_FILL_IN
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 _LISTED_COLUMNS = 40
@@ -145,7 +143,7 @@ def _basic(release: Release, owner: Owner) -> dict[str, Any]:
 
 
 def _description(release: Release) -> str:
-    parts = [f"{len(release.components)} principal components"]
+    parts = [counted(len(release.components), "principal component")]
     parts += ["the noisy matrix that they come from"] if release.scatter is not None else []
     parts += ["variances of the scores"] if release.variances is not None else []
     parts += ["a map of the scores"] if release.score_map is not None else []
@@ -188,9 +186,8 @@ def _unprotected(release: Release) -> str:
     if not release.guarantee.protects:
         return f"Everything: {release.guarantee.reason or 'the noise came from a known seed'}."
     public = ["the number of rows", "the column names", "the parameters of the analysis"]
-    spent = {event.purpose for event in release.guarantee.events}
     for what, value in (("centre", release.location), ("scale", release.scale)):
-        if value is not None and not spends(spent, what):
+        if value is not None and not is_paid(release.guarantee.events, what):
             public.append(f"the {what}, chosen without looking at the data")
     return f"Taken to be public: {', '.join(public)}."
 
@@ -283,7 +280,7 @@ def _implementation(release: Release) -> dict[str, str]:
             + " ".join(release.guarantee.assumptions)
         ),
         "mechanisms": (
-            f"{_mechanisms(release)} {method_in_words(release)} Made by gdppca "
+            f"{_mechanisms(release)} {_method(release)} Made by gdppca "
             f"{release.library_version}. Access to the rows: {_lowered(TO_FILL_IN)}"
         ),
         "justification": (
@@ -291,6 +288,15 @@ def _implementation(release: Release) -> dict[str, str]:
             f"{_lowered(TO_FILL_IN)}"
         ),
     }
+
+
+def _method(release: Release) -> str:
+    if release.sign is None or release.scheme is None:
+        return f"Method: {release.method}."
+    return (
+        f"Method: {release.method}, comparing {pairs_in_words(release)}; of each difference, "
+        f"{sign_in_words(release)}."
+    )
 
 
 def _mechanisms(release: Release) -> str:
@@ -308,8 +314,7 @@ def _mechanisms(release: Release) -> str:
         if GaussianEvent in {type(event) for event in release.guarantee.events}
         else ""
     )
-    words = " and ".join(used)
-    return f"{words[:1].upper()}{words[1:]}{secure}."
+    return f"{capital(' and '.join(used))}{secure}."
 
 
 def _administrative(release: Release, owner: Owner) -> dict[str, Any]:

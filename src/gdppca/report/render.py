@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from gdppca import _words
 from gdppca._errors import MissingExtraError
 from gdppca.releases import Release, write_whole
 from gdppca.report.collect import collect
@@ -105,6 +106,8 @@ def _template() -> Any:
         autoescape=True,  # everything but what _markup lets through
         undefined=StrictUndefined,
     )
+    for name in ("capital", "counted", "listed", "plural", "spelled"):
+        environment.filters[name] = getattr(_words, name)
     return environment.get_template("report.html.j2")
 
 

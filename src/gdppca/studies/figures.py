@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca.datasets import load_europe
-from gdppca.plots.scree import new_figure
+from gdppca.plots._style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    SKY,
+    YELLOW,
+    new_figure,
+    open_frame,
+    picture,
+)
 from gdppca.studies.experiments import Study
 from gdppca.studies.methods import BEYOND, CENTRED, DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
@@ -19,18 +29,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-# Okabe and Ito, safe for the colour-blind; what the paper does not have is black.
-_COLOURS = (
-    "#0072B2",
-    "#56B4E9",
-    "#E69F00",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#8C564B",
-    "#7F7F7F",
-    "#BCBD22",
-)
+# What the paper does not have is black.
+_COLOURS = (BLUE, SKY, YELLOW, ORANGE, GREEN, PINK, "#8C564B", "#7F7F7F", "#BCBD22")
 _MARKERS = "os^Dv<>PX"
 _LEGEND = {"sph": "sph: pairs with the paper's noise", "wins": "wins: pairs with the paper's noise"}
 _LABELS = {
@@ -47,12 +47,7 @@ _LABELS = {
 def draw_study(study: Study, summary: list[Row], europe: Path | None) -> dict[str, bytes]:
     """The study's figure as PNG and SVG; `europe` is the folder of the map's files."""
     figure = _map_figure(study, summary, europe) if europe else _curves(study, summary)
-    files = {}
-    for kind in ("png", "svg"):
-        picture = io.BytesIO()
-        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
-        files[f"figure.{kind}"] = picture.getvalue()
-    return files
+    return {f"figure.{kind}": picture(figure, kind) for kind in ("png", "svg")}
 
 
 def _curves(study: Study, summary: list[Row]) -> Figure:
@@ -98,7 +93,7 @@ def _panel(study: Study, members: list[Row], axes: Axes) -> None:
         axes.fill_between(xs, mean - 2 * se, mean + 2 * se, color=colour, alpha=0.13, lw=0)
     if study.x == "epsilon":
         axes.set_xscale("log")
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
     axes.grid(alpha=0.2)
 
 
@@ -112,7 +107,7 @@ def _pooled(entries: list[Row], name: str, value: Any) -> tuple[float, float]:
 def _style(name: str, plain: list[str]) -> tuple[str, str, str]:
     if name in BEYOND:
         default = name in (DEFAULT, DEFAULT_ZCDP)
-        return "black", "*" if default else "", "-" if default else ":" if name == CENTRED else "--"
+        return BLACK, "*" if default else "", "-" if default else ":" if name == CENTRED else "--"
     base = name.removesuffix(", exact")
     k = plain.index(base if base in plain else name)
     exact = base != name and base in plain
@@ -158,4 +153,4 @@ def _map(europe: Any, V: np.ndarray, axes: Axes) -> None:
             x, y = np.median(scores[members], axis=0)
             axes.text(x, y, country, fontsize=6, ha="center", weight="bold")
     axes.set(xlabel="component 1", ylabel="component 2")
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)

@@ -9,8 +9,8 @@ import pytest
 
 from gdppca import DPPCA, MissingExtraError, ParameterError
 from gdppca.plots import score_figure, score_heatmap, score_points
+from gdppca.plots._style import new_figure
 from gdppca.plots.scores import _MOST_POINTS
-from gdppca.plots.scree import new_figure
 from gdppca.releases import score_map
 
 N = 2000
@@ -54,6 +54,9 @@ def test_map_without_noise_says_so(fitted):
     shown = score_map(X, pca, epsilon=math.inf)
     assert "Counts without noise" in drawn(score_figure(shown))
     assert "counts without noise" in drawn(score_figure(shown, style="points"))
+    assert score_figure(shown).axes[-1].get_ylabel() == "rows in a cell"
+    noisy = score_figure(score_map(X, pca, random_state=0))
+    assert noisy.axes[-1].get_ylabel() == "rows in a cell, with noise"
 
 
 @pytest.mark.parametrize("groups", [2, 5, 8])

@@ -309,6 +309,17 @@ def test_score_map_is_drawn_and_described(mapped):
     assert all(e.attrs["href"].startswith("data:image/png") for e in page.all("image"))
 
 
+def test_exact_counts_are_not_called_noisy(mapped):
+    assert "with noise on every count" in Page(render(mapped)).words
+    exact = replace(mapped, score_map=replace(mapped.score_map, noise_sd=0.0))
+    told = Page(render(exact)).words
+    assert "cells, without noise." in told
+    assert "A map of exact counts." in told
+    assert "Exact numbers of rows" in told
+    for claim in ("with noise", "Noisy numbers", "A map of noisy counts"):
+        assert claim not in told
+
+
 def test_map_without_groups_and_map_of_many(mapped):
     shown = mapped.score_map
     alone = replace(shown, groups=None, counts=shown.counts[:1], outside=shown.outside[:1])
@@ -342,6 +353,7 @@ def test_components_in_the_noise_get_no_interval():
         render(replace(released(), scatter=matrix, components=np.eye(5)[:2], noise_sd=0.005))
     )
     assert "Only the first one stands above the noise" in page.words
+    assert "The first one carries about" in page.words  # and not the other, which is named last
     assert "maybe noise" in page.words
     assert "Pale bars" in page.words
 

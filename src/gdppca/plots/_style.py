@@ -1,0 +1,94 @@
+"""One pencil: colours, figures that need no screen, names as a picture can hold them, and files."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gdppca._errors import MissingExtraError, ParameterError
+from gdppca.releases import Release, marked_names, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito: safe for the colour-blind.
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#6E6E6E"
+
+ENDINGS = (".png", ".svg", ".pdf")  # of files that a figure is written to
+LONGEST_COLUMN = 22  # letters: such a name leaves room for bars
+_LONGEST_NAME = 32
+_SAME_BYTES = {"svg.hashsalt": "gdppca"}  # ids in an SVG are random otherwise
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+
+
+def new_figure(**options: Any) -> Figure:
+    """A figure that needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
+    return Figure(layout="constrained", **options)
+
+
+def wrapped(sentence: str, width: int = 56) -> str:
+    """A sentence in lines that fit above a panel."""
+    return textwrap.fill(sentence, width)
+
+
+def caption(figure: Figure, *lines: str) -> None:
+    """Small print below everything, in lines that fit the figure."""
+    width = int(17 * figure.get_size_inches()[0])
+    text = "\n".join(wrapped(line, width) for line in lines)
+    figure.supxlabel(text, fontsize=7.5, color=GREY, parse_math=False)
+
+
+def open_frame(axes: Axes) -> None:
+    """Left and bottom lines only."""
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name as a picture can hold it: one line, printable, not too long."""
+    line = "".join(
+        "\N{REPLACEMENT CHARACTER}" if _unprintable(letter) else letter
+        for letter in " ".join(name.split())
+    )
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def column_labels(release: Release) -> tuple[str, ...]:
+    """Short names of the columns, with a word beside those whose scale is in doubt."""
+    names = tuple(short(name, LONGEST_COLUMN) for name in release.feature_names)
+    return marked_names(replace(release, feature_names=names))
+
+
+def _unprintable(letter: str) -> bool:
+    """Control characters, surrogates and the like, which XML cannot hold or which turn text."""
+    return unicodedata.category(letter)[0] in "CZ" and letter != " "
+
+
+def picture(figure: Figure, kind: str, **options: Any) -> bytes:
+    """The figure as the bytes of a png, svg or pdf file: the same figure, the same bytes."""
+    from matplotlib import rc_context
+
+    drawn = io.BytesIO()
+    with rc_context(_SAME_BYTES):
+        figure.savefig(drawn, format=kind, metadata=_UNDATED[kind], **options)
+    return drawn.getvalue()
+
+
+def require_ending(path: Path) -> None:
+    """Refuse a file that no figure can be written to."""
+    if path.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"'{path}' must end in {', '.join(ENDINGS)}.")
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, whole or not at all."""
+    write_whole(path, picture(figure, path.suffix.lower().lstrip(".")))

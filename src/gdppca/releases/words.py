@@ -1,0 +1,142 @@
+"""What is said of a release: its size, how it was made, what stands in doubt.
+
+Notebook, command line and report say it in these words; `gdppca.privacy.words` has those for its
+promise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gdppca._words import counted, plural, spelled
+from gdppca.privacy.words import is_paid
+
+if TYPE_CHECKING:
+    from gdppca.releases.release import Release
+
+UNKNOWN = "scale unknown"
+ROUGH = "scale rough"
+_ROUGH = 0.35  # error of a logarithm: within a factor of two in 95 of 100 cases
+_NAMED = 8  # columns in a sentence
+_SIGNS = {
+    "spherical": "only its direction was kept, whatever its length",
+    "winsor": "it was shortened to a given length if longer",
+    "trimmed": "its direction was kept, or nothing if it was too long",
+    "ball": "it was kept, or nothing if it was too long",
+}
+_PAIRS = {
+    "all": "every pair of rows",
+    "halves": "pairs of rows, each row in one pair",
+    "blocks": "rows inside random blocks of {size}",
+    "one-sample": "every row and one {whose} centre",
+    "merged": "rows as in the releases of the {groups} groups that were merged",
+}
+
+
+def marked_names(release: Release) -> tuple[str, ...]:
+    """Column names, with a word beside those whose private scale is unknown or rough."""
+    return tuple(
+        f"{name} ({mark})" if mark else name
+        for name, mark in zip(release.feature_names, _marks(release), strict=True)
+    )
+
+
+def doubts(release: Release) -> tuple[str, ...]:
+    """What stands in doubt, in sentences; from the release alone."""
+    marks = _marks(release)
+    said = {
+        UNKNOWN: (
+            "could not be measured: the column hardly varies, or the noise hid its size. It keeps "
+            "the scale 1, and every loading, share, variance and score rests on that."
+        ),
+        ROUGH: (
+            "is known only roughly, by a factor of two or more: loadings, shares, variances and "
+            "scores may give too much or too little weight to it."
+        ),
+    }
+    named = list(zip(release.feature_names, marks, strict=True))
+    return tuple(
+        f"The scale of {_each([name for name, own in named if own == mark])} {words}"
+        for mark, words in said.items()
+        if mark in marks
+    )
+
+
+def _marks(release: Release) -> list[str]:
+    if release.scale_error is None:
+        return [""] * release.n_features
+    return [
+        UNKNOWN if np.isinf(error) else ROUGH if error > _ROUGH else ""
+        for error in release.scale_error
+    ]
+
+
+def _each(names: list[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more columns" if len(names) > _NAMED else ""
+    return ("each of " if len(names) > 1 else "") + shown + more
+
+
+def size_in_words(release: Release) -> str:
+    """How many components, columns and rows."""
+    return (
+        f"{counted(len(release.components), 'component')} of "
+        f"{counted(release.n_features, 'column')} from {counted(release.n_samples, 'row')}"
+    )
+
+
+def pairs_in_words(release: Release) -> str:
+    """What was compared with what; nothing where the method has a description of its own."""
+    if release.scheme is None:
+        return ""
+    whose = "private" if is_paid(release.guarantee.events, "centre") else "public"
+    return _PAIRS[release.scheme["name"]].format(**{"whose": whose, **release.scheme})
+
+
+def sign_name(release: Release) -> str:
+    """What the sign is called, with its cut-offs."""
+    if release.sign is None:
+        return ""
+    cut_offs = ", ".join(f"{key} {value:.4g}" for key, value in release.sign["parameters"].items())
+    return f"{release.sign['name']} sign" + (f" ({cut_offs})" if cut_offs else "")
+
+
+def sign_in_words(release: Release) -> str:
+    """What was kept of a difference."""
+    kept = _SIGNS.get(release.sign["name"]) if release.sign is not None else None
+    return f"{sign_name(release)}: {kept}" if kept else sign_name(release)
+
+
+def origin_in_words(release: Release, what: str, value: object) -> str:
+    """Where a centre or a scale came from."""
+    if value is None:
+        return "none needed" if what == "centre" else "columns as they were"
+    paid = is_paid(release.guarantee.events, what)
+    return "private, paid from the budget" if paid else "public, given by the data owner"
+
+
+def standing_in_words(m: int, clear: int) -> str:
+    """Which of m released components say something, where so many stand above the noise."""
+    if m == 0:
+        return "No component stands above the noise, so none was released."
+    if clear >= m:
+        many = {1: "The released component stands", 2: "Both released components stand"}
+        return f"{many.get(m, f'All {m} released components stand')} clearly above the noise."
+    if clear == 0:
+        one = "The released component does not stand" if m == 1 else "No released component stands"
+        return (
+            f"{one} above the noise. Do not read anything into {'it' if m == 1 else 'them'}: the "
+            "table is too small for this budget, or no direction stands out from the others."
+        )
+    first = "one stands" if clear == 1 else f"{spelled(clear, 'component')} stand"
+    return (
+        f"Only the first {first} above the noise. Do not read anything into the "
+        f"{plural(m - clear, 'other')}."
+    )
+
+
+def heaviest_columns(components: np.ndarray, many: int) -> np.ndarray:
+    """Columns with the largest loadings on any of the components, heaviest first."""
+    return np.argsort(-np.abs(components).max(axis=0), kind="stable")[:many]
