@@ -19,6 +19,7 @@ help:
 	@echo "make postgres   PostgreSQL for the tests of the ledger, where it is missing"
 	@echo "make java       Java for the tests of Spark, where it is missing"
 	@echo "make check      linters, types, doors between rooms"
+	@echo "make changelog  the notes in changes/ as a release will have them"
 	@echo "make bench      time and memory against scikit-learn, numpy and others; writes docs/scaling"
 	@echo "make docs       documentation in docs/_build/html"
 
@@ -28,11 +29,12 @@ $(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gdppca needs Python 3.11 or later; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $(CORE)
 
+# Groups need a later pip than some Pythons bring.
 $(FULL): $(CORE)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test --group check
 	@touch $(FULL)
 
@@ -80,6 +82,9 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+changelog: setup
+	$(BIN)/towncrier build --draft --version next
 
 bench: setup
 	$(BIN)/python bench/scaling.py

@@ -13,12 +13,14 @@ import typer
 
 from gdppca._errors import ParameterError
 
-# What Python calls one thing and the command line, which has no attributes, another.
+# What the messages of Python call otherwise than the command line does.
 OPTION_OF = {
     "n_components": "components",
     "n_features": "columns",
     "n_samples": "rows",
     "random_state": "seed",
+    "share of the map": "score_map",
+    "share of the variances": "variances",
 }
 
 

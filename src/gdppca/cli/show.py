@@ -30,6 +30,7 @@ errors = Console(stderr=True, emoji=False)
 
 _PATIENCE = 1.0  # seconds before a bar appears
 _QUOTES = "'\""
+_TYPED = {"None": "none", "[...]": "1,2,..."}  # values as the command line takes them
 _options: ContextVar[Mapping[str, str]] = ContextVar("options")
 
 
@@ -54,17 +55,16 @@ def in_options(sentence: str) -> str:
     `n_components` becomes `--components`, and `scale='private'` becomes `--scale private`.
     Names of files and columns stand in quotes, and stay as they are.
     """
-    return re.sub(r"(?<!')`(\w+)(?:=([^`]+))?`(?!')", _spelt, sentence)
+    return re.sub(r"(?<!')`([\w ]+)(?:=([^`]+))?`(?!')( must be None)?", _spelt, sentence)
 
 
 def _spelt(found: re.Match[str]) -> str:
-    name, value = found.groups()
+    name, value, is_none = found.groups()
     option = _options.get({}).get(OPTION_OF.get(name, name))
     if option is None:
         return found[0]
-    if value is None:
-        return f"`{option}`"
-    return f"`{option} {'none' if value == 'None' else value.strip(_QUOTES)}`"
+    typed = "" if value is None else f" {_TYPED.get(value, value.strip(_QUOTES))}"
+    return f"`{option}{typed}`" + (" must be left out" if is_none else "")
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def new_figure(**options: Any) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
+        raise MissingExtraError("Plots need matplotlib: pip install matplotlib.") from None
     return Figure(layout="constrained", **options)
 
 
