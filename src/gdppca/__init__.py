@@ -30,12 +30,12 @@ if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the s
         ReleaseError,
         StateError,
     )
-    from gdppca.auditing import AuditResult, audit
+    from gdppca.auditing.audit import AuditResult, audit
     from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
     from gdppca.kernels import PairSum, kendall_tau
     from gdppca.ledgers import Ledger
     from gdppca.linalg import sin_theta
-    from gdppca.planning import Plan, plan
+    from gdppca.planning.plan import Plan, plan
     from gdppca.privacy import Guarantee
     from gdppca.releases import Release
 
