@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -12,12 +11,9 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gdppca import _validate
-from gdppca._errors import ParameterError
 from gdppca.auditing import METHODS, AuditResult, audit
+from gdppca.cli.files import PICTURES, require_ending, write_picture
 from gdppca.cli.show import console, late_progress
-from gdppca.releases import write_whole
-
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def run_audit(
@@ -31,16 +27,13 @@ def run_audit(
     as_json: bool = False,
 ) -> AuditResult:
     """Audit a method by name and tell the result, as a person reads it or as JSON; no file."""
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise ParameterError(f"'{plot}' must end in {', '.join(_PICTURES)}.")
+    require_ending(plot, PICTURES)
     make = METHODS[_validate.one_of(METHODS, method=method)]
     with late_progress(f"auditing {method}") as progress:
         what = make(_validate.finite_positive(epsilon=epsilon), _validate.fraction(delta=delta))
         found = audit(what, runs=runs, confidence=confidence, progress=progress)
     if plot is not None:
-        picture = io.BytesIO()
-        found.figure().savefig(picture, format=plot.suffix.lower().lstrip("."))
-        write_whole(plot, picture.getvalue())
+        write_picture(found.figure(), plot)
     if as_json:
         typer.echo(json.dumps({"audited": method, **found.to_dict()}))
         return found

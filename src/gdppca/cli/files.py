@@ -10,13 +10,18 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gdppca._errors import ParameterError
 from gdppca.planning.plan import NEWER_FIELDS, PLAN_FIELDS
 from gdppca.plots import release_figure
 from gdppca.releases import Release, write_whole
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
 _USUAL_SIZE = 2**20  # bytes: 150 columns, or a report
 
 
@@ -26,8 +31,8 @@ def require_writable(
     """Refuse a path that could not be written later, and always a file that is read."""
     if path.resolve() in [source.resolve() for source in never]:
         raise ParameterError(f"'{path}' is the data file; it would be overwritten.")
-    if endings is not None and path.suffix.lower() not in endings:
-        raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
+    if endings is not None:
+        require_ending(path, endings)
     if path.is_dir():
         raise ParameterError(f"'{path}' is a folder; give a file.")
     if path.exists() and not path.is_file():
@@ -40,6 +45,12 @@ def require_writable(
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError(f"The folder '{path.parent}' is missing or cannot be written to.")
     _require_room(path)
+
+
+def require_ending(path: Path | None, endings: tuple[str, ...]) -> None:
+    """Refuse a file whose name says that it is of another kind."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
 
 
 def _require_room(path: Path) -> None:
@@ -58,12 +69,18 @@ def _require_room(path: Path) -> None:
         ) from None
 
 
+def write_picture(figure: Figure, path: Path) -> None:
+    """Write a figure whole, in the format that the name of its file tells."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix.lower().lstrip("."))
+    write_whole(path, picture.getvalue())
+
+
 def drawn(release: Release, path: Path) -> None:
     """Draw a release that is saved already into a file."""
-    picture = io.BytesIO()
-    release_figure(release).savefig(picture, format=path.suffix.lower().lstrip("."))
+    figure = release_figure(release)
     try:
-        write_whole(path, picture.getvalue())
+        write_picture(figure, path)
     except OSError as error:
         error.add_note("Only the plot is missing: the release is saved.")
         raise

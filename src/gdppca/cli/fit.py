@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from gdppca._errors import ParameterError
-from gdppca.cli.files import drawn, read_plan, require_writable
+from gdppca.cli.files import PAGES, PICTURES, drawn, read_plan, require_writable
 from gdppca.cli.options import columns_of, require_private_radius
 from gdppca.cli.show import console, late_progress
 from gdppca.cli.summary import summary
@@ -127,11 +127,10 @@ def _require_writable(wish: Wish, *, force: bool) -> None:
     require_writable(wish.output, force=force, never=taken)
     taken.append(wish.output)
     if wish.plot is not None:
-        endings = (".png", ".svg", ".pdf")
-        require_writable(wish.plot, force=force, never=taken, endings=endings)
+        require_writable(wish.plot, force=force, never=taken, endings=PICTURES)
         taken.append(wish.plot)
     if wish.report is not None:
-        require_writable(wish.report, force=force, never=taken, endings=(".html", ".htm"))
+        require_writable(wish.report, force=force, never=taken, endings=PAGES)
         require_extras()
 
 

@@ -27,6 +27,9 @@ Named = Annotated[
 Where = Annotated[
     str, typer.Argument(help="Ledger: sqlite:///budget.db or postgresql://user@host/database.")
 ]
+Noted = Annotated[
+    str | None, typer.Option(help="Hash that was noted down earlier: it must still be there.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
@@ -74,12 +77,7 @@ def show(address: Where, as_json: AsJson = False) -> None:
 
 
 @app.command(cls=Command)
-def verify(
-    address: Where,
-    head: Annotated[
-        str | None, typer.Option(help="Hash that was noted down earlier: it must still be there.")
-    ] = None,
-) -> None:
+def verify(address: Where, head: Noted = None) -> None:
     """Find entries that were edited, removed, inserted or rolled back."""
     ledger, _ = _opened(address)
     try:
@@ -93,12 +91,7 @@ def verify(
 
 
 @app.command(cls=Command)
-def accept_head(
-    address: Where,
-    head: Annotated[
-        str | None, typer.Option(help="Hash that was noted down earlier: it must be there.")
-    ] = None,
-) -> None:
+def accept_head(address: Where, head: Noted = None) -> None:
     """Take the ledger as it is for the true one, where the file with its last hash is lost."""
     ledger, _ = _opened(address)
     last = ledger.accept_head(head)

@@ -135,21 +135,12 @@ def audit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Attack the promise on made-up tables: a lower bound on the true ε. No file is read."""
+    asked = dict(locals())
     from gdppca.cli.audit import list_methods, run_audit
 
     if method == "list":
         list_methods()
-        return
-    found = run_audit(
-        method,
-        epsilon=epsilon,
-        delta=delta,
-        runs=runs,
-        confidence=confidence,
-        plot=plot,
-        as_json=as_json,
-    )
-    if found.refuted:
+    elif run_audit(**asked).refuted:
         raise typer.Exit(1)
 
 
@@ -193,7 +184,7 @@ def report(
     force: opt.Force = False,
 ) -> None:
     """Write a page about a release that people can read, print and forward."""
-    from gdppca.cli.files import require_writable
+    from gdppca.cli.files import PAGES, require_writable
     from gdppca.releases import Release
     from gdppca.report import Owner, write_report
 
@@ -207,7 +198,7 @@ def report(
         "authors": tuple(author or ()) or None,
     }
     owner = Owner(**{key: value for key, value in said.items() if value is not None})
-    require_writable(output, force=force, never=[release], endings=(".html", ".htm"))
+    require_writable(output, force=force, never=[release], endings=PAGES)
     write_report(Release.load(release), output, owner)
     console.print(f"Report: {output}", soft_wrap=True, markup=False)
 

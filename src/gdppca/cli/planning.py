@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from pathlib import Path
@@ -15,17 +14,16 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gdppca._errors import ParameterError
+from gdppca.cli.files import PICTURES, require_ending, write_picture
 from gdppca.cli.options import require_private_radius
 from gdppca.cli.show import console, in_options
 from gdppca.planning import Plan, plan
 from gdppca.plots.curve import plan_figure
-from gdppca.releases import write_whole
 
 _LADDER = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _BAR = 40  # characters for an error of one
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _RANKS = ("1st", "2nd", "3rd")  # components shown one by one
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def show_plan(
@@ -47,8 +45,7 @@ def show_plan(
     Other parameters are those of `gdppca.plan`.
     """
     require_private_radius(parameters.get("radius"), parameters.get("quantile"))
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise ParameterError(f"'{plot}' must end in {', '.join(_PICTURES)}.")
+    require_ending(plot, PICTURES)
     ahead = plan(
         rows,
         columns,
@@ -61,9 +58,7 @@ def show_plan(
     )
     needed = {} if target is None else _needed(ahead, target)
     if plot is not None:
-        picture = io.BytesIO()
-        plan_figure(ahead, target).savefig(picture, format=plot.suffix.lower().lstrip("."))
-        write_whole(plot, picture.getvalue())
+        write_picture(plan_figure(ahead, target), plot)
     if as_json:
         typer.echo(json.dumps(_plain(ahead, target, needed)))
         return
