@@ -1,12 +1,14 @@
-# Everything runs in .venv, which `make setup` makes from pyproject.toml.
+# Everything runs in .venv, made from pyproject.toml in two steps: what users install, which is all
+# that the demo needs, and then what tests and checks need besides.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+CORE := $(VENV)/.core
+FULL := $(VENV)/.full
 # One thread per BLAS call: the test workers share the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help setup browser postgres java demo test test-slow fuzz check bench docs clean
+.PHONY: help setup browser postgres java demo test test-slow fuzz check changelog bench docs clean
 
 help:
 	@echo "make demo       private principal components of a public table, with a plot"
@@ -17,20 +19,26 @@ help:
 	@echo "make postgres   PostgreSQL for the tests of the ledger, where it is missing"
 	@echo "make java       Java for the tests of Spark, where it is missing"
 	@echo "make check      linters, types, doors between rooms"
+	@echo "make changelog  the notes in changes/ as a release will have them"
 	@echo "make bench      time and memory against scikit-learn, numpy and others; writes docs/scaling"
 	@echo "make docs       documentation in docs/_build/html"
 
-setup: $(STAMP)
+setup: $(FULL)
 
-$(STAMP): pyproject.toml
+$(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gdppca needs Python 3.11 or later; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $(CORE)
+
+# Groups need a later pip than some Pythons bring.
+$(FULL): $(CORE)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test --group check
-	@touch $(STAMP)
+	@touch $(FULL)
 
-demo: setup
+demo: $(CORE)
 	$(BIN)/gdppca demo
 
 # Debian's package; elsewhere the tests of the report take any chromium on the path, or skip.
@@ -74,6 +82,9 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+changelog: setup
+	$(BIN)/towncrier build --draft --version next
 
 bench: setup
 	$(BIN)/python bench/scaling.py

@@ -6,31 +6,38 @@
 >>> pca = DPPCA(n_components=1, epsilon=1.0, delta=1e-6).fit(X)
 >>> pca.components_.shape, round(pca.guarantee_.epsilon, 3)
 ((1, 4), 1.0)
+
+Names load when they are asked for: ``import gdppca`` itself loads next to nothing.
 """
 
-from gdppca import datasets, kernels, privacy, releases, signs, studies, theory
-from gdppca._errors import (
-    BudgetExceeded,
-    ColumnTypeError,
-    DataError,
-    EngineError,
-    GdppcaError,
-    LedgerError,
-    MissingExtraError,
-    ParameterError,
-    PrivacyWarning,
-    ReleaseError,
-    StateError,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gdppca._version import __version__
-from gdppca.auditing import AuditResult, audit
-from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
-from gdppca.kernels import PairSum, kendall_tau
-from gdppca.ledgers import Ledger
-from gdppca.linalg import sin_theta
-from gdppca.planning import Plan, plan
-from gdppca.privacy import Guarantee
-from gdppca.releases import Release
+
+if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the same names
+    from gdppca import datasets, kernels, privacy, releases, signs, studies, theory
+    from gdppca._errors import (
+        BudgetExceeded,
+        ColumnTypeError,
+        DataError,
+        EngineError,
+        GdppcaError,
+        LedgerError,
+        MissingExtraError,
+        ParameterError,
+        PrivacyWarning,
+        ReleaseError,
+        StateError,
+    )
+    from gdppca.auditing.audit import AuditResult, audit
+    from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
+    from gdppca.kernels import PairSum, kendall_tau
+    from gdppca.ledgers import Ledger
+    from gdppca.linalg import sin_theta
+    from gdppca.planning.plan import Plan, plan
+    from gdppca.privacy import Guarantee
+    from gdppca.releases import Release
 
 __all__ = [
     "DPPCA",
@@ -68,3 +75,38 @@ __all__ = [
     "studies",
     "theory",
 ]
+
+# Rooms, which a dotted name may enter without an import of its own (`gdppca.signs.Winsor`), and
+# the promised names that they hold. The other names are errors.
+_NAMES_IN = {
+    "auditing": ("AuditResult", "audit"),
+    "datasets": (),
+    "estimators": ("DPPCA", "NSGGD", "SGPCA", "AnalyzeGauss", "SignCovariancePCA"),
+    "kernels": ("PairSum", "kendall_tau"),
+    "ledgers": ("Ledger",),
+    "linalg": ("sin_theta",),
+    "planning": ("Plan", "plan"),
+    "plots": (),
+    "privacy": ("Guarantee",),
+    "releases": ("Release",),
+    "report": (),
+    "signs": (),
+    "studies": (),
+    "theory": (),
+}
+_ROOM_OF = {name: room for room, names in _NAMES_IN.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a promised name, or a room, the first time it is asked for (PEP 562)."""
+    if name in _NAMES_IN:
+        return import_module(f"gdppca.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'gdppca' has no attribute {name!r}")
+    value = getattr(import_module(f"gdppca.{_ROOM_OF.get(name, '_errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_NAMES_IN})

@@ -11,7 +11,7 @@
     ├── LedgerError (RuntimeError)         a ledger cannot be used, or was tampered with
     ├── BudgetExceeded (RuntimeError)      a request does not fit under a data set's cap
     ├── EngineError (RuntimeError)         a cluster is not there, or lost its workers
-    └── MissingExtraError (ImportError)    an optional package is not installed
+    └── MissingExtraError (ImportError)    a package that this needs is not installed
 
     PrivacyWarning (UserWarning)           legal, but think again
 
@@ -74,7 +74,7 @@ class EngineError(GdppcaError, RuntimeError):
 
 
 class MissingExtraError(GdppcaError, ImportError):
-    """An optional package is not installed."""
+    """A package that this needs is not installed."""
 
 
 class PrivacyWarning(UserWarning):

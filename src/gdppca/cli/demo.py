@@ -10,7 +10,8 @@ from sklearn.datasets import load_diabetes
 
 from gdppca._errors import MissingExtraError
 from gdppca.cli.files import drawn
-from gdppca.cli.show import console, summary
+from gdppca.cli.show import console
+from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
 from gdppca.linalg import sin_theta
 from gdppca.report import Owner, write_report

@@ -14,9 +14,10 @@ from typing import Any
 from gdppca._errors import ParameterError
 from gdppca.planning.plan import NEWER_FIELDS, PLAN_FIELDS
 from gdppca.plots import release_figure
-from gdppca.plots._style import write_picture
+from gdppca.plots._style import require_ending, write_picture
 from gdppca.releases import Release
 
+PAGES = (".html", ".htm")
 _USUAL_SIZE = 2**20  # bytes: 150 columns, or a report
 
 
@@ -26,8 +27,8 @@ def require_writable(
     """Refuse a path that could not be written later, and always a file that is read."""
     if path.resolve() in [source.resolve() for source in never]:
         raise ParameterError(f"'{path}' is the data file; it would be overwritten.")
-    if endings is not None and path.suffix.lower() not in endings:
-        raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
+    if endings is not None:
+        require_ending(path, endings)
     if path.is_dir():
         raise ParameterError(f"'{path}' is a folder; give a file.")
     if path.exists() and not path.is_file():

@@ -11,8 +11,10 @@ from typing import Any
 import typer
 
 from gdppca._errors import ParameterError
-from gdppca.cli.files import drawn, read_plan, require_writable
-from gdppca.cli.show import console, late_progress, summary
+from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
+from gdppca.cli.options import columns_of, require_private_radius
+from gdppca.cli.show import console, late_progress
+from gdppca.cli.summary import summary
 from gdppca.engines.cells import label_texts
 from gdppca.engines.files import can_read_whole, column_names, read_table
 from gdppca.engines.sources import files_behind
@@ -41,8 +43,17 @@ class Wish:
     report: Path | None
 
 
-def run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
-    """Fit, save, draw, report and print."""
+def run(
+    *, components: Any, columns: Any, seed: Any, force: bool, as_json: bool, **asked: Any
+) -> None:
+    """Fit, save, draw, report and print, from the options of the command line."""
+    require_private_radius(asked["radius"], asked["quantile"])
+    shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
+    pca = DPPCA(n_components=components, random_state=seed, **shared)
+    _run(pca, Wish(columns=columns_of(columns), **asked), force=force, as_json=as_json)
+
+
+def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
     _require_writable(wish, force=force)
     planned = None if wish.plan is None else read_plan(wish.plan)
     with late_progress("comparing rows") as progress:
@@ -120,7 +131,7 @@ def _require_writable(wish: Wish, *, force: bool) -> None:
         require_writable(wish.plot, force=force, never=taken, endings=ENDINGS)
         taken.append(wish.plot)
     if wish.report is not None:
-        require_writable(wish.report, force=force, never=taken, endings=(".html", ".htm"))
+        require_writable(wish.report, force=force, never=taken, endings=PAGES)
         require_extras()
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from gdppca._errors import LedgerError, ParameterError
-from gdppca.cli.show import console, friendly
-from gdppca.ledgers import Account, Entry, Ledger, split_address
-from gdppca.privacy.ledger import Budget
+from gdppca.cli.show import Command, console
+
+if TYPE_CHECKING:  # --help needs no ledger
+    from gdppca.ledgers import Account, Entry, Ledger
 
 app = typer.Typer(
     help="Keep count of what is drawn from a data set, under a cap that cannot be overspent.",
@@ -26,98 +27,93 @@ Named = Annotated[
 Where = Annotated[
     str, typer.Argument(help="Ledger: sqlite:///budget.db or postgresql://user@host/database.")
 ]
+Noted = Annotated[
+    str | None, typer.Option(help="Hash that was noted down earlier: it must still be there.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
-@app.command()
+@app.command(cls=Command)
 def init(
     address: Named,
     epsilon: Annotated[float, typer.Option(help="Cap: ε of everything that is ever drawn.")],
     delta: Annotated[float, typer.Option(help="Cap: δ, far below 1 over the rows.")] = 1e-6,
 ) -> None:
     """Name a data set and set its cap; the ledger is made where there is none."""
-    with friendly():
-        ledger, dataset = _named(address)
-        receipt = ledger.create(dataset, epsilon, delta)
-        _say(f"Data set '{dataset}' has a cap of {Budget(epsilon, delta)}.")
-        _say_head(receipt.number, receipt.hash)
+    ledger, dataset = _named(address)
+    receipt = ledger.create(dataset, epsilon, delta)
+    _say(f"Data set '{dataset}' has a cap of {ledger.account(dataset).cap}.")
+    _say_head(receipt.number, receipt.hash)
 
 
-@app.command()
+@app.command(cls=Command)
 def grant(
     address: Named,
     epsilon: Annotated[float, typer.Option(help="The new cap, not an addition to the old one.")],
     delta: Annotated[float | None, typer.Option(help="Its δ; as before if left out.")] = None,
 ) -> None:
     """Set a new cap, at or above what was spent."""
-    with friendly():
-        ledger, dataset = _named(address)
-        receipt = ledger.grant(dataset, epsilon, delta)
-        account = ledger.account(dataset)
-        _say(f"Data set '{dataset}' has a cap of {account.cap}, {account.remaining} remaining.")
-        _say_head(receipt.number, receipt.hash)
+    ledger, dataset = _named(address)
+    receipt = ledger.grant(dataset, epsilon, delta)
+    account = ledger.account(dataset)
+    _say(f"Data set '{dataset}' has a cap of {account.cap}, {account.remaining} remaining.")
+    _say_head(receipt.number, receipt.hash)
 
 
-@app.command()
+@app.command(cls=Command)
 def show(address: Where, as_json: AsJson = False) -> None:
     """Tell what was spent and what remains, of one data set (after '#') or of all."""
-    with friendly():
-        where, dataset = split_address(address)
-        ledger = Ledger(where)
-        names = ledger.datasets() if dataset is None else [dataset]
-        accounts = [ledger.account(name) for name in names]
-        entries = [] if dataset is None else ledger.history(dataset)
-        if as_json:
-            plain = {"datasets": [_plain(account) for account in accounts]}
-            typer.echo(json.dumps(plain | {"entries": [_plain_entry(entry) for entry in entries]}))
-            return
-        console.print(_standing(accounts))
-        if entries:
-            console.print(_entries(entries))
+    ledger, dataset = _opened(address)
+    names = ledger.datasets() if dataset is None else [dataset]
+    accounts = [ledger.account(name) for name in names]
+    entries = [] if dataset is None else ledger.history(dataset)
+    if as_json:
+        plain = {"datasets": [_plain(account) for account in accounts]}
+        typer.echo(json.dumps(plain | {"entries": [_plain_entry(entry) for entry in entries]}))
+        return
+    console.print(_standing(accounts))
+    if entries:
+        console.print(_entries(entries))
 
 
-@app.command()
-def verify(
-    address: Where,
-    head: Annotated[
-        str | None, typer.Option(help="Hash that was noted down earlier: it must still be there.")
-    ] = None,
-) -> None:
+@app.command(cls=Command)
+def verify(address: Where, head: Noted = None) -> None:
     """Find entries that were edited, removed, inserted or rolled back."""
-    with friendly():
-        where, _ = split_address(address)
-        try:
-            last = Ledger(where).verify(head)
-        except LedgerError as error:
-            for finding in error.findings[1:]:  # the first is in the message
-                error.add_note(finding)
-            raise
-        _say(f"{last.number} entries, nothing edited, removed, inserted or rolled back.")
-        _say_head(last.number, last.hash)
+    ledger, _ = _opened(address)
+    try:
+        last = ledger.verify(head)
+    except LedgerError as error:
+        for finding in error.findings[1:]:  # the first is in the message
+            error.add_note(finding)
+        raise
+    _say(f"{last.number} entries, nothing edited, removed, inserted or rolled back.")
+    _say_head(last.number, last.hash)
 
 
-@app.command()
-def accept_head(
-    address: Where,
-    head: Annotated[
-        str | None, typer.Option(help="Hash that was noted down earlier: it must be there.")
-    ] = None,
-) -> None:
+@app.command(cls=Command)
+def accept_head(address: Where, head: Noted = None) -> None:
     """Take the ledger as it is for the true one, where the file with its last hash is lost."""
-    with friendly():
-        where, _ = split_address(address)
-        last = Ledger(where).accept_head(head)
-        _say("The last entry is noted anew. Entries that were lost before cannot be noticed now.")
-        _say_head(last.number, last.hash)
+    ledger, _ = _opened(address)
+    last = ledger.accept_head(head)
+    _say("The last entry is noted anew. Entries that were lost before cannot be noticed now.")
+    _say_head(last.number, last.hash)
+
+
+def _opened(address: str) -> tuple[Ledger, str | None]:
+    """The ledger, and the data set where one is named."""
+    from gdppca.ledgers import Ledger, split_address
+
+    where, dataset = split_address(address)
+    return Ledger(where), dataset
 
 
 def _named(address: str) -> tuple[Ledger, str]:
-    where, dataset = split_address(address)
+    ledger, dataset = _opened(address)
     if dataset is None:
         raise ParameterError(
             "Name the data set at the end of the address, as in sqlite:///budget.db#patients."
         )
-    return Ledger(where), dataset
+    return ledger, dataset
 
 
 def _say(sentence: str) -> None:

@@ -14,7 +14,8 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gdppca._errors import ParameterError
-from gdppca.cli.show import console
+from gdppca.cli.options import require_private_radius
+from gdppca.cli.show import console, in_options
 from gdppca.planning import Plan, plan
 from gdppca.plots._style import require_ending, write_picture
 from gdppca.plots.curve import plan_figure
@@ -43,6 +44,7 @@ def show_plan(
 
     Other parameters are those of `gdppca.plan`.
     """
+    require_private_radius(parameters.get("radius"), parameters.get("quantile"))
     if plot is not None:
         require_ending(plot)
     ahead = plan(
@@ -91,7 +93,11 @@ def _told(ahead: Plan) -> Panel:
         *ahead.sentences,
         "Nothing is spent: no row was seen.",
     ]
-    return Panel("\n".join(map(escape, lines)), title="What to expect", title_align="left")
+    return Panel(
+        "\n".join(escape(in_options(line)) for line in lines),
+        title="What to expect",
+        title_align="left",
+    )
 
 
 def _ways(ahead: Plan) -> Table:

@@ -3,32 +3,68 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.markup import escape
-from rich.panel import Panel
 from rich.progress import Progress as Bar
-from rich.table import Table
+from typer.core import TyperCommand
 
 from gdppca._errors import GdppcaError, PrivacyWarning
-from gdppca._words import counted
-from gdppca.kernels import Progress
-from gdppca.privacy import words
-from gdppca.releases import Release, heaviest_columns, marked_names, seen_spectrum
-from gdppca.releases.words import pairs_in_words, sign_name, standing_in_words
+from gdppca.cli.options import OPTION_OF
+
+if TYPE_CHECKING:  # the kernels are not loaded to say a word
+    from gdppca.kernels import Progress
 
 # Names of files and columns are printed as they are: ":heart:" is no picture in them.
 console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
 
-_SHOWN_LOADINGS = 6
 _PATIENCE = 1.0  # seconds before a bar appears
+_QUOTES = "'\""
+_TYPED = {"None": "none", "[...]": "1,2,..."}  # values as the command line takes them
+_options: ContextVar[Mapping[str, str]] = ContextVar("options")
+
+
+class Command(TyperCommand):
+    """A command whose errors are one sentence each, about its own options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it, and tell what goes wrong as a person reads it."""
+        spelt = {param.name: max(param.opts, key=len) for param in self.params if param.name}
+        # An argument has no dashes, and a sentence about it keeps its name.
+        before = _options.set({k: option for k, option in spelt.items() if option[:2] == "--"})
+        try:
+            with friendly():
+                return super().invoke(ctx)
+        finally:
+            _options.reset(before)
+
+
+def in_options(sentence: str) -> str:
+    """A sentence about parameters of Python, about the options of the command at hand.
+
+    `n_components` becomes `--components`, and `scale='private'` becomes `--scale private`.
+    Names of files and columns stand in quotes, and stay as they are.
+    """
+    return re.sub(r"(?<!')`([\w ]+)(?:=([^`]+))?`(?!')( must be None)?", _spelt, sentence)
+
+
+def _spelt(found: re.Match[str]) -> str:
+    name, value, is_none = found.groups()
+    option = _options.get({}).get(OPTION_OF.get(name, name))
+    if option is None:
+        return found[0]
+    typed = "" if value is None else f" {_TYPED.get(value, value.strip(_QUOTES))}"
+    return f"`{option}{typed}`" + (" must be left out" if is_none else "")
 
 
 @contextmanager
@@ -38,7 +74,7 @@ def friendly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         warnings.showwarning = lambda message, *_, **__: errors.print(
-            f"[yellow]warning:[/] {escape(str(message))}", soft_wrap=True
+            f"[yellow]warning:[/] {escape(in_options(str(message)))}", soft_wrap=True
         )
         try:
             yield
@@ -59,7 +95,7 @@ def friendly() -> Iterator[None]:
 
 
 def _tell(sentence: str, error: Exception) -> None:
-    errors.print(f"[red]error:[/] {escape(sentence)}", soft_wrap=True)
+    errors.print(f"[red]error:[/] {escape(in_options(sentence))}", soft_wrap=True)
     _print_notes(error)
 
 
@@ -91,53 +127,3 @@ def late_progress(what: str) -> Iterator[Progress]:
         yield progress
     finally:
         bar.stop()
-
-
-def summary(release: Release) -> Group:
-    """What was promised, and the directions, as a person reads them."""
-    doubts = [f"[yellow]Doubtful:[/] {escape(doubt)}" for doubt in release.doubts]
-    return Group(_promise(release), *doubts, _directions(release))
-
-
-def _promise(release: Release) -> Panel:
-    guarantee = release.guarantee
-    lines = [
-        str(guarantee),
-        f"{counted(release.n_samples, 'row')}, {counted(release.n_features, 'column')}; "
-        f"{_how(release)}; noise sd {release.noise_sd:.4g}",
-    ]
-    if guarantee.protects:
-        said = words.told(guarantee)
-        lines += ["", said.replace("\N{NO-BREAK SPACE}", " ")]  # not every terminal has it
-        lines += ["", *(f"Assumed: {assumption}" for assumption in guarantee.assumptions)]
-    title = "What is promised" if guarantee.protects else "Nothing is promised"
-    return Panel("\n".join(escape(line) for line in lines), title=title, title_align="left")
-
-
-def _how(release: Release) -> str:
-    if release.sign is None or release.scheme is None:
-        return release.method
-    return f"{sign_name(release)}, comparing {pairs_in_words(release)}"
-
-
-def _directions(release: Release) -> Table | str:
-    m, seen = len(release.components), seen_spectrum(release)
-    if not m:
-        return standing_in_words(0, 0)
-    if seen is None:
-        return "The method released directions only."
-    names = marked_names(release)
-    table = Table(title="Directions", title_justify="left")
-    table.add_column("component", justify="right")
-    table.add_column("eigenvalue", justify="right")
-    table.add_column("above noise?", justify="right")
-    table.add_column("largest loadings")
-    for k, component in enumerate(release.components):
-        heaviest = heaviest_columns(component[None], _SHOWN_LOADINGS)
-        named = ", ".join(f"{names[j]} {component[j]:+.2f}" for j in heaviest)
-        clear = "yes" if seen.is_clear(k) else "NO"
-        table.add_row(
-            str(k + 1), f"{seen.values[k]:.4f}", f"{clear} ({seen.high:.4f})", escape(named)
-        )
-    table.caption = standing_in_words(m, seen.clear)
-    return table

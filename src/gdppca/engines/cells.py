@@ -69,7 +69,7 @@ def _by_the_rule(text: Any) -> Any:
         import duckdb
     except ImportError:
         raise MissingExtraError(
-            "Reading flags from files needs DuckDB: pip install 'gdppca[engines]'."
+            "Reading flags from files needs DuckDB: pip install duckdb."
         ) from None
     import pyarrow as pa
 

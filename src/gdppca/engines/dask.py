@@ -188,17 +188,17 @@ class _Plan:
 
         self._table = table if _kept(table) else _optimized(table)
         self.parts = list(flatten(self._table.__dask_keys__()))
-        self._tasks: dict[Key, tuple] = {}
+        self._tasks: dict[Key, tuple[Any, ...]] = {}
         # A name is all that a scheduler knows a task by: two fits must not share one.
         self._name = uuid.uuid4().hex
 
-    def add(self, function: Callable, *arguments: Any) -> Key:
+    def add(self, function: Callable[..., Any], *arguments: Any) -> Key:
         """One more task; arguments may be keys of others, or lists of them."""
         key = (f"gdppca-{function.__name__}-{self._name}", len(self._tasks))
         self._tasks[key] = (work.guarded, function, *arguments)
         return key
 
-    def tasks_of(self, function: Callable) -> list[Key]:
+    def tasks_of(self, function: Callable[..., Any]) -> list[Key]:
         """The tasks that call this function."""
         return [key for key, (_, other, *_) in self._tasks.items() if other is function]
 

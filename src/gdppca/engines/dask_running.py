@@ -61,7 +61,9 @@ def _client() -> Any:
     return owner if isinstance(owner, Client) else None
 
 
-def _on_this_machine(graph: Any, wanted: list[Key], marks: list[Key], progress: Progress) -> list:
+def _on_this_machine(
+    graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
+) -> list[Any]:
     from dask import threaded
     from dask.base import get_scheduler
     from dask.callbacks import Callback

@@ -24,7 +24,7 @@ Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they w
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def guarded(work: Callable, *arguments: Any) -> Any:
+def guarded(work: Callable[..., Any], *arguments: Any) -> Any:
     """What the work gives, or the error that it, or work before it, ended in."""
     for argument in arguments:
         for each in argument if isinstance(argument, list) else [argument]:

@@ -244,7 +244,7 @@ def _connected(folder: str) -> Iterator[Any]:
         import duckdb
     except ImportError:
         raise MissingExtraError(
-            "Reading files larger than memory needs DuckDB: pip install 'gdppca[engines]'."
+            "Reading files larger than memory needs DuckDB: pip install duckdb."
         ) from None
     connection = duckdb.connect(
         config={

@@ -60,9 +60,7 @@ def _without_cells(path: Path, read: Callable[[], Any]) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtraError(
-            "Reading files needs pyarrow: pip install 'gdppca[engines]'."
-        ) from None
+        raise MissingExtraError("Reading files needs pyarrow: pip install pyarrow.") from None
     try:
         return read()
     except UnicodeDecodeError:

@@ -54,7 +54,7 @@ def _from_frame(X: Any) -> Matrix:
     return Matrix(values, tuple(names))
 
 
-def _numbers(column: nw.Series, name: str) -> np.ndarray:
+def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
     missing, entries = _entries(column)
     if missing:
         _refuse("missing values", [name])
@@ -63,7 +63,7 @@ def _numbers(column: nw.Series, name: str) -> np.ndarray:
     return _floats(entries, name)
 
 
-def _entries(column: nw.Series) -> tuple[int, np.ndarray | None]:
+def _entries(column: nw.Series[Any]) -> tuple[int, np.ndarray | None]:
     """Missing cells and all cells; none where a library stumbles over one, and may quote it."""
     try:
         return column.null_count(), column.to_numpy()
@@ -73,7 +73,7 @@ def _entries(column: nw.Series) -> tuple[int, np.ndarray | None]:
         return 0, None
 
 
-def _not_numeric(frame: nw.DataFrame) -> list[str]:
+def _not_numeric(frame: nw.DataFrame[Any]) -> list[str]:
     return [
         str(name)
         for name, dtype in frame.schema.items()

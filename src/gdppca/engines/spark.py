@@ -143,7 +143,7 @@ def _require_table(data: Any) -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            "Spark tables need pyarrow, here and on the workers: pip install 'gdppca[engines]'."
+            "Spark tables need pyarrow, here and on the workers: pip install 'gdppca[spark]'."
         ) from None
     from pyspark.sql import DataFrame
 

@@ -244,7 +244,7 @@ def outlier_figure(found: OutlierMap) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
+        raise MissingExtraError("Plots need matplotlib: pip install matplotlib.") from None
     figure = Figure(figsize=(6.0, 4.6), dpi=150, layout="constrained")
     _draw(found, figure.subplots())
     figure.suptitle(OWNER_ONLY, color="#B00000", fontweight="bold", fontsize=10)

@@ -218,7 +218,9 @@ def listed_scatter(
     return scatter
 
 
-def _recentred_scatter(first, second, sign, guard, failed):
+def _recentred_scatter(
+    first: Tile, second: Tile, sign: Sign, guard: float, failed: np.ndarray
+) -> np.ndarray:
     """Scatter of the failed pairs that pass the guard around some row, which it unmarks."""
     from gdppca.kernels import _compiled
 
@@ -235,7 +237,7 @@ def _recentred_scatter(first, second, sign, guard, failed):
         todo = failed & possible
         if todo.sum() * d <= todo.size:
             break
-        home = np.argmax(todo.sum(axis=1))
+        home = int(np.argmax(todo.sum(axis=1)))
         a, b = first.around(home, first), second.around(home, first)
         with np.errstate(all="ignore"):
             admitted = todo & (weights * (a.norms[:p, None] + b.norms[:q]) <= guard)

@@ -69,7 +69,7 @@ def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np
     guard = guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
     tiles = Panels.prepare(X, middle_of(X), _TILE, slots=1, memory=None)
 
-    def strip(first: int):
+    def strip(first: int) -> tuple[np.ndarray, np.ndarray]:
         return _strip_sum(tiles, first, sign, guard)
 
     total = np.zeros((d, d))
@@ -83,7 +83,9 @@ def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np
     return symmetrized(total)
 
 
-def _strip_sum(tiles: Panels, first: int, sign: Sign, guard: float):
+def _strip_sum(
+    tiles: Panels, first: int, sign: Sign, guard: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of one tile of rows with itself and with all later tiles.
 
     Returns its share of U'(D - W)U and the weights that the later rows gathered.
@@ -309,10 +311,10 @@ class PairSum:
         step = b if large else _TASK_PANELS * _panel_slots(b) * b
         tasks = [(first, min(stop, first + step)) for first in range(start, stop, step)]
 
-        def block_sums(part: tuple[int, int]):
+        def block_sums(part: tuple[int, int]) -> np.ndarray:
             return _blocks_sum(X, order, *part, b, self.sign)
 
-        def large_block_sum(part: tuple[int, int]):
+        def large_block_sum(part: tuple[int, int]) -> np.ndarray:
             return _all_pairs_sum(_taken(X, order, *part), self.sign)
 
         # A large block spreads over the cores by itself.

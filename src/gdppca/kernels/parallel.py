@@ -6,7 +6,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
@@ -55,7 +55,7 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[
         return
     tasks = itertools.chain(first, tasks)
     with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
-        waiting: deque = deque()
+        waiting: deque[Future[Result]] = deque()
         for task in tasks:
             waiting.append(pool.submit(work, task))
             if len(waiting) > 2 * cores:

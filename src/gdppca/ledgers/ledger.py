@@ -454,5 +454,5 @@ def _store(address: str, timeout: float) -> Store:
     try:
         from gdppca.ledgers.sql import Store
     except ModuleNotFoundError:
-        raise MissingExtraError("Ledgers need SQLAlchemy: pip install 'gdppca[ledger]'.") from None
+        raise MissingExtraError("Ledgers need SQLAlchemy: pip install sqlalchemy.") from None
     return Store(address, timeout)

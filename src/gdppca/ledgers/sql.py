@@ -105,7 +105,7 @@ class Store:
             self._engine = create_engine(url, poolclass=NullPool, connect_args=waiting)
         except ModuleNotFoundError:
             raise MissingExtraError(
-                "A ledger on PostgreSQL needs psycopg: pip install 'gdppca[ledger]'."
+                "A ledger on PostgreSQL needs psycopg: pip install 'gdppca[postgres]'."
             ) from None
         if self.path:
             event.listen(self._engine, "connect", _set_up_sqlite)

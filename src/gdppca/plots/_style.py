@@ -32,7 +32,7 @@ def new_figure(**options: Any) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.") from None
+        raise MissingExtraError("Plots need matplotlib: pip install matplotlib.") from None
     return Figure(layout="constrained", **options)
 
 
@@ -83,10 +83,10 @@ def picture(figure: Figure, kind: str, **options: Any) -> bytes:
     return drawn.getvalue()
 
 
-def require_ending(path: Path) -> None:
-    """Refuse a file that no figure can be written to."""
-    if path.suffix.lower() not in ENDINGS:
-        raise ParameterError(f"'{path}' must end in {', '.join(ENDINGS)}.")
+def require_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file whose name says that it is of another kind than a figure, or a page."""
+    if path.suffix.lower() not in endings:
+        raise ParameterError(f"'{path}' must end in {', '.join(endings)}.")
 
 
 def write_picture(figure: Figure, path: Path) -> None:

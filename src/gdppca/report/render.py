@@ -100,7 +100,7 @@ def _template() -> Any:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise MissingExtraError("Reports need jinja2: pip install 'gdppca[report]'.") from None
+        raise MissingExtraError("Reports need jinja2: pip install jinja2.") from None
     environment: Environment = Environment(
         loader=PackageLoader("gdppca.report"),
         autoescape=True,  # everything but what _markup lets through

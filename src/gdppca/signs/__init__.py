@@ -7,6 +7,7 @@ a user writes (a name and a radius, or an object) into one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -35,7 +36,7 @@ __all__ = [
     "sign_from_description",
 ]
 
-_FROM_RADIUS = {
+_FROM_RADIUS: dict[str, Callable[[float], Sign]] = {
     "winsor": Winsor,
     "trimmed": Trimmed,
     "ball": Ball,

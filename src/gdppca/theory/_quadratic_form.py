@@ -56,7 +56,7 @@ class QuadraticForm:
         """The saddle point s of the level t."""
         low, high = -np.log(t), np.log1p(self.order / 2) - np.log(t)
 
-        def excess(log_s):
+        def excess(log_s: float) -> float:
             return float(self.level(np.exp([log_s]))[0] / t - 1)
 
         return float(np.exp(optimize.brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-15)))

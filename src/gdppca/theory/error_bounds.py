@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -242,7 +243,7 @@ def corruption_bound(
     )
 
 
-def _checked(eigenvalues, n_samples: int, sup_norm: float) -> tuple[np.ndarray, int, float]:
+def _checked(eigenvalues: Any, n_samples: int, sup_norm: float) -> tuple[np.ndarray, int, float]:
     phi = spectrum(eigenvalues=eigenvalues)
     n = _validate.count(n_samples=n_samples)
     return phi, n, _validate.finite_positive(sup_norm=sup_norm)

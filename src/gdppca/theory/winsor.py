@@ -165,7 +165,7 @@ def pair_radius_quantile(q: float, n_features: int, law: Law = "gaussian") -> fl
     if isinstance(known, GaussianPairs):
         return float(np.sqrt(special.chdtri(d, 1 - q)))
 
-    def excess(log_square):
+    def excess(log_square: float) -> float:
         return known.radius_survival(float(np.exp(log_square)), d) - (1 - q)
 
     low, high = np.log(d) - 1, np.log(d) + 1

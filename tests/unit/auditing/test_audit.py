@@ -156,7 +156,7 @@ def test_chance_alone_does_not_take_the_bound_below_the_claim():
 
 def test_figure_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         result(1.0).figure()
 
 

@@ -103,7 +103,7 @@ def test_show_tells_what_is_held_against_the_cap(made):
         (("init", "sqlite:///{folder}/other.db", "--epsilon", "1"), "Name the data set"),
         (("init", "mysql://host/db#patients", "--epsilon", "1"), "must look like"),
         (("init", "{made}#patients", "--epsilon", "1"), "exists already"),
-        (("init", "{made}#staff", "--epsilon", "-1"), "`epsilon` must be"),
+        (("init", "{made}#staff", "--epsilon", "-1"), "`--epsilon` must be"),
         (("grant", "{made}#strangers", "--epsilon", "1"), "no data set 'strangers'"),
         (("show", "sqlite:///{folder}/missing.db"), "There is no ledger"),
         (("verify", "sqlite:///{folder}/missing.db"), "There is no ledger"),

@@ -96,11 +96,11 @@ def test_study_runs_from_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "0"], "`epsilon`"),
-        (["--components", "9"], "`n_components`"),
-        (["--sign", "square"], "`sign`"),
-        (["--pairs", "x"], "`pairs`"),
-        (["--radius", "wide", "--sign", "ball"], "`radius`"),
+        (["--epsilon", "0"], "`--epsilon`"),
+        (["--components", "9"], "`--components`"),
+        (["--sign", "square"], "`--sign`"),
+        (["--pairs", "x"], "`--pairs`"),
+        (["--radius", "wide", "--sign", "ball"], "`--radius`"),
         (["--columns", "height"], "no column 'height'"),
         (["--plot", "plot.bmp"], ".png"),
     ],
@@ -174,7 +174,7 @@ def test_text_cells_are_never_printed(tmp_path):
 def test_warnings_are_one_line(data, tmp_path):
     result = run("fit", data, "-o", tmp_path / "r.json", "--delta", "0.01")
     assert result.exit_code == 0
-    assert "warning: `delta`" in words(result)
+    assert "warning: `--delta`" in words(result)
 
 
 @pytest.mark.parametrize("parts", [[], ["--assume-shuffled"]])
@@ -283,7 +283,7 @@ def test_fit_with_everything_under_one_budget(data, tmp_path, rng):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--score-map", "1.5"], "share of the map"),
+        (["--score-map", "1.5"], "`--score-map` must be"),
         (["--variances", "0.6", "--score-map", "0.5"], "less than 1"),
         (["--groups", "sex=f,m"], "--score-map"),
         (["--score-map", "0.3", "--groups", "sex"], "categories"),

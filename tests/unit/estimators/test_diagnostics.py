@@ -122,5 +122,5 @@ def test_picture_says_that_it_is_not_private(clean):
 def test_without_matplotlib_the_extra_is_named(clean, monkeypatch):
     found = outlier_map(*clean)
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         outlier_figure(found)

@@ -41,5 +41,5 @@ def test_epsilons_surround_the_plan(epsilon):
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         plan_figure(plan(500, 3))

@@ -152,5 +152,5 @@ def test_without_matplotlib_the_extra_is_named(fitted, monkeypatch):
     X, pca = fitted
     shown = score_map(X, pca, random_state=0)
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         score_figure(shown)

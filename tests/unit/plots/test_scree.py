@@ -67,5 +67,5 @@ def test_one_column_can_be_drawn():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"gdppca\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         release_figure(release(1))
