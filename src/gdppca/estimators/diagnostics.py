@@ -207,7 +207,8 @@ def _score_distance(scores: np.ndarray) -> np.ndarray:
     spread = np.median(np.abs(halves - np.median(halves, axis=0)), axis=0) / _MAD
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         standard = np.where(halves == 0, 0.0, np.abs(halves) / spread)
-        return np.minimum(directions(np.minimum(standard, LARGEST))[1], LARGEST)
+        lengths: np.ndarray = directions(np.minimum(standard, LARGEST))[1]  # none above the largest
+    return lengths
 
 
 def _orthogonal_cutoff(distances: np.ndarray, level: float) -> float:
