@@ -11,9 +11,6 @@ from gdppca.releases import release_intervals
 
 pytestmark = pytest.mark.slow
 
-RUNS = 40
-
-
 def table(kind, n, d, seed):
     """Two directions of variance 10 and 5 above 1, columns in other units, away from the origin."""
     rng = np.random.default_rng(seed)
@@ -25,17 +22,18 @@ def table(kind, n, d, seed):
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "t1"])
-@pytest.mark.parametrize(("n", "d"), [(5000, 3), (5000, 10), (20_000, 30)])
-def test_coverage_with_private_centre_and_scales(kind, n, d):
+@pytest.mark.parametrize(("n", "d", "runs"), [(5000, 3, 200), (5000, 10, 80), (20_000, 30, 40)])
+def test_coverage_with_private_centre_and_scales(kind, n, d, runs):
+    """Loadings of few columns move together, so that they need more runs."""
     wish = {"location": "private", "scale": "private"}
     held = []
-    for seed in range(RUNS):
+    for seed in range(runs):
         X = table(kind, n, d, seed)
         found = DPPCA(2, epsilon=1.0, random_state=seed, **wish).fit(X).loading_intervals(0.9)
         exact = DPPCA(2, epsilon=math.inf, random_state=1000 + seed, **wish).fit(X).components_
         exact = exact * np.sign(np.sum(exact * found.components, axis=1))[:, None]
         held.append((found.lower <= exact) & (exact <= found.upper))
-    assert 0.84 <= np.mean(held) <= 0.97  # 0.90, and the luck of so many runs
+    assert 0.86 <= np.mean(held) <= 0.96
 
 
 def test_noise_of_the_matrix_alone_would_not_do():
