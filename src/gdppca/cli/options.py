@@ -93,12 +93,16 @@ Location = Annotated[
 Scale = Annotated[
     Any, _text(_numbers_or_word, "Column scales: 'none', 'private' or public numbers with commas.")
 ]
+ScaleShare = Annotated[
+    float, typer.Option(help="Share of the budget (of μ²) for private scales.")
+]
 Sign = Annotated[str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")]
 Radius = Annotated[
     Any,
     _text(_decimal_or_word, "Cut-off of the sign: a number, 'sqrt_d' or 'quantile' (private)."),
 ]
 Quantile = Annotated[float | None, typer.Option(help="Which quantile, with --radius quantile.")]
+QuantileShare = Annotated[float, typer.Option(help="Share of ε for a private radius.")]
 Pairs = Annotated[Any, _text(_number_or_word, "'auto', 'all', 'halves' or a block size.")]
 Calibration = Annotated[
     str, typer.Option(help="'tight', or 'paper' for the larger noise that the paper states.")

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from gdppca import DPPCA
-from gdppca.cli.show import summary
+from gdppca.cli.summary import summary
 from gdppca.privacy import words
 from gdppca.releases.words import pairs_in_words, sign_name, size_in_words
 from gdppca.report import render
