@@ -111,7 +111,8 @@ DRAWS = {
 }
 DRAWS_NOTHING = {
     *("NoisyScatter", "NoisyVariances", "Release", "ScatterNoise", "ScoreMap"),  # data
-    *("marked_names", "merge_releases", "release_intervals", "scatter_noise", "write_whole"),
+    *("SeenSpectrum", "heaviest_columns", "marked_names", "merge_releases", "release_intervals"),
+    *("scatter_noise", "seen_spectrum", "write_whole"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release
     *("AuditResult", "Guarantee", "Ledger", "PairSum", "Plan", "kendall_tau", "plan", "sin_theta"),
     "audit",  # made-up rows

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gdppca import DPPCA, Guarantee, Ledger, plan
+from gdppca._words import rounded_up
 from gdppca.auditing.experiment import Claim
 from gdppca.cli.main import app
 from gdppca.privacy import ApproximateEvent, GaussianEvent, PureEvent
 from gdppca.privacy.spending import Spending, epsilon_at
-from gdppca.privacy.words import rounded_up
-from gdppca.report import making
+from gdppca.report.promise import promised
 
 DELTA = 1e-6
 CAP = 1e5  # above everything that is drawn here
@@ -58,8 +58,8 @@ def test_one_number_for_the_same_events(release, events):
     assert promise.epsilon == number
     assert Claim(events=promise.events, delta=DELTA).epsilon == number
     assert told_by_a_ledger([events]) == (number, number)
-    reported = making.budget(replace(release, guarantee=promise))
-    assert reported["total"] == rounded_up(number, 4)
+    reported = promised(replace(release, guarantee=promise))
+    assert reported["epsilon"] == rounded_up(number, 4)
     assert Guarantee.from_dict(json.loads(json.dumps(promise.to_dict()))).epsilon == number
 
 
