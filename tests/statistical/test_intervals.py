@@ -11,6 +11,7 @@ from gdppca.releases import release_intervals
 
 pytestmark = pytest.mark.slow
 
+
 def table(kind, n, d, seed):
     """Two directions of variance 10 and 5 above 1, columns in other units, away from the origin."""
     rng = np.random.default_rng(seed)

@@ -93,9 +93,7 @@ Location = Annotated[
 Scale = Annotated[
     Any, _text(_numbers_or_word, "Column scales: 'none', 'private' or public numbers with commas.")
 ]
-ScaleShare = Annotated[
-    float, typer.Option(help="Share of the budget (of μ²) for private scales.")
-]
+ScaleShare = Annotated[float, typer.Option(help="Share of the budget (of μ²) for private scales.")]
 Sign = Annotated[str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")]
 Radius = Annotated[
     Any,

@@ -7,8 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gdppca._errors import DataError, MissingExtraError
 from gdppca.engines.cells import MISSING, numbers_spelt
+
+_BOM = b"\xef\xbb\xbf"
 
 _READERS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -123,10 +127,31 @@ def _parquet_names(path: Path) -> list[str]:
     return list(parquet.read_schema(path).names)
 
 
+def _require_strict_quotes(path: Path) -> None:
+    """Refuse quotes that neither enclose a cell nor are doubled inside one (RFC 4180).
+
+    Arrow reads on after them, and the next quote, in somebody else's row, would end the cell: one
+    cell would swallow the rows between.
+    """
+    content = np.fromfile(path, dtype=np.uint8)
+    if content[:3].tobytes() == _BOM:
+        content = content[3:]
+    quotes = np.flatnonzero(content == ord('"'))
+    around = np.concatenate([[ord("\n")], content, [ord("\n")]])  # what stands outside
+    ends = np.frombuffer(b',\r\n"', dtype=np.uint8)
+    opened, closed = around[quotes[::2]], around[quotes[1::2] + 2]
+    if quotes.size % 2 or not (np.isin(opened, ends).all() and np.isin(closed, ends).all()):
+        raise DataError(
+            f"'{path}' has quotes that neither enclose a cell nor are doubled inside one: where a "
+            "cell ends is not clear. Save the table again as CSV with a program that quotes cells."
+        )
+
+
 def _csv_columns(path: Path, wanted: list[str], labels: str | None, n_columns: int) -> Any:
     """Numbers the quick way; where a cell is not for it, all of them cell by cell."""
     import pyarrow as pa
 
+    _require_strict_quotes(path)
     as_text = dict.fromkeys(wanted, pa.binary())
     quick = {name: pa.binary() if name == labels else pa.float64() for name in wanted}
     try:

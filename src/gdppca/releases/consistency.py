@@ -32,12 +32,23 @@ def check_consistency(release: Release) -> None:
         raise ReleaseError("The release's calibration or neighbours are not those of DPPCA.")
     if release.scale is not None and not (release.scale > 0).all():
         raise ReleaseError("The release's scales must be > 0.")
+    _check_scale_error(release)
     _check_bound(release)
     if release.scheme["name"] == "merged":
         _check_merged(release)
     else:
         _check_noise(release)
     _check_components(release)
+
+
+def _check_scale_error(release: Release) -> None:
+    """Errors are those of private scales, and a scale that was not found is one."""
+    if release.scale_error is None:
+        return
+    drawn = any(event.purpose == "scale" for event in release.guarantee.events)
+    scale = release.scale
+    if scale is None or not drawn or (scale[np.isinf(release.scale_error)] != 1).any():
+        raise ReleaseError("The release's errors of scales do not fit its scales.")
 
 
 def _check_bound(release: Release) -> None:

@@ -38,13 +38,14 @@ _STRETCH = 1.12  # of a step, between what normal and heavy tails ask for
 _TAILS = 1.35  # error over the noise of the last step: 1.15 for normal tails, 1.45 for Cauchy
 _SAMPLING_SD = 0.83  # of log s of a normal column, times the root of the number of sizes
 _PAIRING_SD = 0.65  # the part of it that other random pairs of the same rows would change
-_LONGEST_STEP = 2.5  # factor
+_LONGEST_CHANGE = math.log(2.5)  # of the logarithm in a step
 _NORMAL_MEDIAN = 0.6744897501960817  # of |x|
 _START = 0.4  # error of the logarithm after the counts by octave, at most about
 _NOISELESS_STEPS = 60
-_SURE = 3.2  # standard deviations of noise that a share of zeros, or of a size, must exceed
+_SURE = 3.2  # standard deviations of noise that a share of zeros must exceed
+_SURE_OF_A_SIZE = 4.6  # and the fullest of some 250 bins and pairs of bins, in every column
 _FEWEST_TIES = 0.05  # share of equal values from which a column is taken as discrete
-_LOST = 0.1  # noise of a count by octave at which one column in ten may get a wrong size
+_LOST = 0.08  # noise of a count by octave at which one column in ten may get a wrong size
 _POOR = 0.5  # expected error of a logarithm at which a scale says next to nothing
 
 
@@ -77,12 +78,9 @@ class NoisyScale:
         unit = 0.5 * np.where(paired, SQRT2 / np.sqrt(1 - self.ties), 1.0)
         spread, error = self._followed(sizes, self.scale * unit, rng)
         error = np.hypot(error, np.where(paired, _PAIRING_SD / np.sqrt(sizes.numbers), 0.0))
-        return replace(
-            self,
-            scale=np.where(self.found, spread / unit, 1.0),
-            error=np.where(self.found, error, np.inf),
-            refining=(),
-        )
+        error = np.where(self.found, error, np.inf)
+        scale = np.where(np.isfinite(error), spread / unit, 1.0)
+        return replace(self, scale=scale, error=error, refining=())
 
     def _followed(
         self, sizes: _Sizes, spread: np.ndarray, rng: Rng
@@ -98,7 +96,9 @@ class NoisyScale:
             gain = _START**2 / (_START**2 + noise**2)
             spread = spread * np.exp(gain * change)
             error = _TAILS * noise * np.sqrt(gain)
-        return spread, error
+        # A last step as long as can be has not arrived: the size was noise.
+        arrived = np.abs(change) < _LONGEST_CHANGE
+        return spread, np.where(arrived, error, np.inf)
 
     def _reach(self, *, last: bool) -> np.ndarray:
         """Where squares are clipped, in standard deviations of what is not zero."""
@@ -117,9 +117,10 @@ class NoisyScale:
         # The mean square itself where a column takes few values: right for a yes or no.
         ratio = reach * np.where(tied, np.sqrt(shares), gaussian_ratio(shares))
         slope = differing * np.where(tied, 2 / reach**2, _SLOPE)
-        change = np.log(np.clip(ratio, 1 / _LONGEST_STEP, _LONGEST_STEP))
-        stretched = np.where(tied, change, _STRETCH * change)
-        return stretched, sigma / (sizes.numbers * slope)
+        with np.errstate(divide="ignore"):
+            change = np.log(ratio) * np.where(tied, 1.0, _STRETCH)
+        longest = _LONGEST_CHANGE
+        return np.clip(change, -longest, longest), sigma / (sizes.numbers * slope)
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ def _octaves(sizes: np.ndarray, mu: float, rng: Rng) -> tuple[np.ndarray, np.nda
     # One bin or two together, whichever stands out more from the noise.
     heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])
     fullest = np.argmax(heights, axis=1)
-    found = heights.max(axis=1) > _SURE * sd
+    found = heights.max(axis=1) > _SURE_OF_A_SIZE * sd
     around = np.stack([shares[np.arange(d), fullest + k] for k in range(1, 5)], axis=1)
     around = np.where(around > 3 * sd, around, 0.0)  # noise alone is no size
     zeros = np.where(shares[:, 0] > max(_SURE * sd, _FEWEST_TIES), shares[:, 0], 0.0)

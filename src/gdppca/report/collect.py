@@ -38,6 +38,7 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
         "promise": promise.promised(release),
         "beliefs": promise.beliefs(release),
         "doubts": list(release.doubts),
+        "scaled": release.scale is not None,
         "spectrum": findings.spectrum(release),
         "loadings": findings.loadings(release),
         "score_map": findings.score_map(release),

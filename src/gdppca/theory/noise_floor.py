@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca.linalg import SQRT2
+from gdppca.theory.shifted import centre_rise
 
+_WORST_STEP = 1.4  # how much further than reckoned a walk may end beside a very wide direction
 _TRACY_WIDOM_99 = 2.0234  # 0.99 quantile of the Tracy-Widom law for β = 1
 
 
@@ -47,6 +49,23 @@ def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int, bias: float
     return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)) + bias)
 
 
+def _centre_rise(eigenvalues: np.ndarray, m: int, centre_bias: float) -> float:
+    """Eigenvalue m that the error of a private centre would make by itself, 0.99 quantile.
+
+    Beside a direction that is far wider than the rest it is of the order of the error, not of its
+    square: the bias alone would not do.
+    """
+    values = np.maximum(np.delete(eigenvalues, m), 0.0)
+    if centre_bias == 0 or m == 0 or not values.max() > 0:
+        return centre_bias
+    d = len(eigenvalues)
+    likely = _WORST_STEP * (1 + 1.3 / np.sqrt(d - m)) * d / (d - 1)  # its length over its mean
+    # Eigenvalues of two directions are as the roots of their variances; of many, nearly as they.
+    others = (values / values.max()) ** 2
+    rise = centre_rise(others, likely * np.sqrt(centre_bias * (d - m) / d))
+    return max(centre_bias, rise)
+
+
 def components_above_noise(
     eigenvalues: np.ndarray, noise_sd: float, n_samples: int, centre_bias: float = 0.0
 ) -> int:
@@ -81,7 +100,8 @@ def components_above_noise(
     d = len(eigenvalues)
     for m in range(d - 1):
         bulk = max(float(np.mean(eigenvalues[m:])), 0.0)
-        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples, centre_bias):
+        bias = _centre_rise(eigenvalues, m, centre_bias)
+        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples, bias):
             return m
     return max(d - 1, 0)
 
@@ -116,7 +136,9 @@ def noise_band(
     """
     m = components_above_noise(eigenvalues, noise_sd, n_samples, centre_bias)
     bulk = float(np.mean(eigenvalues[m:]))
-    reach = _null_edge(max(bulk, 0.0), noise_sd, len(eigenvalues) - m, n_samples, centre_bias)
+    d = len(eigenvalues)
+    bias = _centre_rise(eigenvalues, m, centre_bias)
+    reach = _null_edge(max(bulk, 0.0), noise_sd, d - m, n_samples, bias)
     return bulk - reach, bulk + reach
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
 from gdppca.randomness import seeded_rng
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
+from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
 
 PRIVACY = "privacy noise"
@@ -35,6 +36,7 @@ _IF_SYMMETRIC = "if they lie symmetrically around their centre; on skewed column
 _SEED = 20251012  # post-processing: the same release gives the same intervals everywhere
 _DRAWS = (100, 400)  # fewest and most
 _KEPT, _DRAWN = 2e7, 1e8  # numbers kept of all draws together, and drawn
+_LEAST_SHARE = 1e-6  # of an eigenvalue that is not above zero
 _DENSE = 256  # columns up to which a full decomposition is cheap
 _ENDLESS = 10**18  # so many rows have no sampling error
 _STEP = 0.25
@@ -143,7 +145,8 @@ def loading_intervals(
     which is right on average over all directions. The interval is the hull of both.
 
     A private centre that is off by e typical distances, :math:`e \sim N(0, s_c^2 I)`, turns the
-    matrix K of a law that is symmetric around its centre into :math:`(K + ee^\top)/(1 + |e|^2)`.
+    matrix of a law that is symmetric around its centre into that of `gdppca.theory.shifted`, about
+    :math:`(K + ee^\top)/(1 + |e|^2)` where no direction is far wider than the others.
     Private scales that are off by factors :math:`e^{\eta}`, :math:`H = \operatorname{diag}(\eta)`,
     add to first order :math:`HK + KH - 2 E[(u^\top H u) uu^\top]` for an elliptical law. Both are
     drawn with the noise of the matrix. A private radius is taken as it is.
@@ -168,7 +171,7 @@ def loading_intervals(
         )
     values, vectors = eigen_descending(matrix)
     rows = _validate.finite_positive(n_samples=n_samples) if sampling else _ENDLESS
-    above = _above_noise(values, noise_sd, rows, centre_bias if sampling else 0.0)
+    above = _above_noise(values, noise_sd, rows, centre_bias)
     variances = _entry_variances(values, noise_sd, rows, centre_bias)
     scales = _ScaleNoise.of(values, vectors, _finite_errors(scale_error, len(matrix)))
     start = _denoised(values, variances + scales.variances, above)
@@ -324,14 +327,28 @@ def _noisy_directions(
         turned[:] = np.eye(d)[:, :m]
         return turned
     generator = seeded_rng(_SEED).generator()
+    shifted = _shifted(start)
     for draw in turned:
         noise = np.triu(generator.normal(size=(d, d)))
         noise = sd * (noise + np.triu(noise, k=1).T)
-        shift = centre_sd * generator.normal(size=d) if centre_sd else np.zeros(d)
-        exact = (np.diag(start) + np.outer(shift, shift)) / (1 + shift @ shift)
+        exact = shifted(centre_sd * generator.normal(size=d)) if centre_sd else np.diag(start)
         leading = _leading(exact + scales.added(generator) + noise, m)
         draw[:] = leading * np.where(np.diagonal(leading) < 0, -1.0, 1.0)
     return turned
+
+
+def _shifted(start: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """What a centre that is off by so many typical distances makes of the matrix."""
+    total = float(np.maximum(start, 0.0).sum())
+    if len(start) > _DENSE or not total > 0:  # to second order; exact for rows equally far
+
+        def rough(shift: np.ndarray) -> np.ndarray:
+            return (np.diag(start) + np.outer(shift, shift)) / (1 + shift @ shift)
+
+        return rough
+    lam = spherical_eigenvalues_inverse(np.maximum(start, _LEAST_SHARE * total))
+    distance = typical_distance(lam)
+    return lambda shift: total * shifted_matrix(lam, distance * shift)
 
 
 def _leading(matrix: np.ndarray, m: int) -> np.ndarray:

@@ -143,3 +143,28 @@ def test_columns_that_are_not_asked_for_are_not_looked_at(tmp_path):
         [2, 1],
         [1, 3],
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b,note\n1,2,x\n3,4,"foo\n5,6,y\n7,8,"bar"\n9,10,z\n',
+        'a,note,b\n1,x,2\n3,"foo,4\n5,y,6\n7,"bar",8\n9,z,10\n',
+        'a,b\n1,2\n"3"0,4\n',
+        'a,b,note\n1,2,5" pipe\n3,4,y\n',
+        'a,b,note\n1,2,"x\n3,4,y\n',
+    ],
+)
+def test_a_stray_quote_swallows_no_row(text, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match="quotes"):
+        files.read_table(tmp_path / "t.csv", ["a", "b"])
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_quotes_that_enclose_cells_are_read(start, tmp_path):
+    text = f'{start}"a",b,note\n"1",2,"x, ""y"""\r\n3,"4","two\nlines"\n5,6,""'
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
+    table = files.read_table(tmp_path / "t.csv", ["a", "b"])
+    assert table.column("a").to_pylist() == [1.0, 3.0, 5.0]
+    assert table.column("b").to_pylist() == [2.0, 4.0, 6.0]
