@@ -109,10 +109,17 @@ def sign_in_words(release: Release) -> str:
     return f"{sign_name(release)}: {kept}" if kept else sign_name(release)
 
 
+def is_merged(release: Release) -> bool:
+    """Whether releases of several groups were merged into it; its events are the weakest of them."""
+    return release.scheme is not None and release.scheme["name"] == "merged"
+
+
 def origin_in_words(release: Release, what: str, value: object) -> str:
     """Where a centre or a scale came from."""
     if value is None:
         return "none needed" if what == "centre" else "columns as they were"
+    if what == "centre" and is_merged(release):
+        return "the mean of the merged groups' own centres, private or public as theirs were"
     paid = is_paid(release.guarantee.events, what)
     return "private, paid from the budget" if paid else "public, given by the data owner"
 

@@ -19,7 +19,7 @@ from gdppca._words import capital, counted
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.words import event_in_words, is_paid
 from gdppca.releases import Release
-from gdppca.releases.words import pairs_in_words, sign_in_words
+from gdppca.releases.words import is_merged, pairs_in_words, sign_in_words
 from gdppca.report.words import TO_FILL_IN
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
@@ -187,7 +187,8 @@ def _unprotected(release: Release) -> str:
         return f"Everything: {release.guarantee.reason or 'the noise came from a known seed'}."
     public = ["the number of rows", "the column names", "the parameters of the analysis"]
     for what, value in (("centre", release.location), ("scale", release.scale)):
-        if value is not None and not is_paid(release.guarantee.events, what):
+        known = value is not None and not (what == "centre" and is_merged(release))
+        if known and not is_paid(release.guarantee.events, what):
             public.append(f"the {what}, chosen without looking at the data")
     return f"Taken to be public: {', '.join(public)}."
 

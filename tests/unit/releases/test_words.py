@@ -9,12 +9,14 @@ from gdppca import DPPCA, ParameterError, Release
 from gdppca.releases import marked_names, merge_releases, seen_spectrum
 from gdppca.releases.notebook import as_card
 from gdppca.releases.words import (
+    origin_in_words,
     pairs_in_words,
     sign_in_words,
     sign_name,
     size_in_words,
     standing_in_words,
 )
+from gdppca.report.registry import Owner, registry_record
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +131,14 @@ def test_components_in_the_noise_are_not_blamed_on_the_table_alone():
     seen = seen_spectrum(release)
     assert seen.clear == 0
     assert "or no direction stands out" in standing_in_words(2, seen.clear)
+
+
+def test_a_merged_centre_is_called_neither_private_nor_public():
+    rng = np.random.default_rng(0)
+    parts = [
+        DPPCA(2, epsilon=epsilon, location="private").fit(rng.normal(size=(3000, 3))).release_
+        for epsilon in (1.0, 0.9)
+    ]
+    merged = Release.merge(parts)
+    assert origin_in_words(merged, "centre", merged.location).startswith("the mean of the merged")
+    assert "the centre, chosen without" not in str(registry_record(merged, Owner()))

@@ -342,7 +342,9 @@ def test_loadings_have_intervals(demo):
 
 def test_components_that_may_be_mixed_are_named():
     matrix = np.diag([0.5, 0.15, 0.1499, 0.1, 0.1])
-    mixed = replace(released(location=None), scatter=matrix, components=np.eye(5)[:2], noise_sd=0.005)
+    mixed = replace(
+        released(location=None), scatter=matrix, components=np.eye(5)[:2], noise_sd=0.005
+    )
     assert "Read component 2 with care" in Page(render(mixed)).words
     assert "Pale bars" not in Page(render(mixed)).words
 
