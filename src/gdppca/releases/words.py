@@ -110,7 +110,7 @@ def sign_in_words(release: Release) -> str:
 
 
 def is_merged(release: Release) -> bool:
-    """Whether releases of several groups were merged into it; its events are the weakest of them."""
+    """Whether releases of several groups were merged into it; it has the weakest events of them."""
     return release.scheme is not None and release.scheme["name"] == "merged"
 
 
