@@ -11,7 +11,7 @@ import numpy as np
 from gdppca.linalg import SQRT2
 from gdppca.theory.shifted import centre_rise
 
-_WORST_STEP = 1.4  # how much further than reckoned a walk may end beside a very wide direction
+_UNLUCKY = 4.0  # an error of the centre that is rare, over the usual one, beside a wide direction
 _TRACY_WIDOM_99 = 2.0234  # 0.99 quantile of the Tracy-Widom law for β = 1
 
 
@@ -50,7 +50,7 @@ def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int, bias: float
 
 
 def _centre_rise(eigenvalues: np.ndarray, m: int, centre_bias: float) -> float:
-    """Eigenvalue m that the error of a private centre would make by itself, 0.99 quantile.
+    """Eigenvalue m that the error of a private centre could make by itself.
 
     Beside a direction that is far wider than the rest it is of the order of the error, not of its
     square: the bias alone would not do.
@@ -59,11 +59,10 @@ def _centre_rise(eigenvalues: np.ndarray, m: int, centre_bias: float) -> float:
     if centre_bias == 0 or m == 0 or not values.max() > 0:
         return centre_bias
     d = len(eigenvalues)
-    likely = _WORST_STEP * (1 + 1.3 / np.sqrt(d - m)) * d / (d - 1)  # its length over its mean
     # Eigenvalues of two directions are as the roots of their variances; of many, nearly as they.
     others = (values / values.max()) ** 2
-    rise = centre_rise(others, likely * np.sqrt(centre_bias * (d - m) / d))
-    return max(centre_bias, rise)
+    rise = centre_rise(others, np.sqrt(centre_bias * (d - m) / d))
+    return centre_bias + _UNLUCKY * max(rise - centre_bias, 0.0)
 
 
 def components_above_noise(
