@@ -45,7 +45,7 @@ _NOISELESS_STEPS = 60
 _SURE = 3.2  # standard deviations of noise that a share of zeros must exceed
 _SURE_OF_A_SIZE = 4.6  # and the fullest of some 250 bins and pairs of bins, in every column
 _FEWEST_TIES = 0.05  # share of equal values from which a column is taken as discrete
-_LOST = 0.08  # noise of a count by octave at which one column in ten may get a wrong size
+_LOST = 0.08  # noise of a count by octave beyond which the size of a column may be lost
 _POOR = 0.5  # expected error of a logarithm at which a scale says next to nothing
 
 

@@ -19,6 +19,7 @@ _X = np.exp(_LOG_X)
 _LEAST_DISTANCE = 0.6  # of a single wide direction, in its standard deviations, as walks find it
 
 
+@np.errstate(all="ignore")  # weights that vanish are meant to
 def shifted_matrix(lam: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """E[yy'/|y|²] for y with variances λ around `shift`, in the basis of λ; its trace is one."""
     scaled, moved = lam / lam.max(), shift / math.sqrt(lam.max())
@@ -29,6 +30,7 @@ def shifted_matrix(lam: np.ndarray, shift: np.ndarray) -> np.ndarray:
     return (weight[:, None] * towards).T @ towards + np.diag(weight @ (scaled / grown))
 
 
+@np.errstate(all="ignore")
 def typical_distance(lam: np.ndarray) -> float:
     """1/E[1/|y|] of rows with variances λ, as a walk to their centre finds it."""
     scaled = lam / lam.max()

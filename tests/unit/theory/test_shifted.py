@@ -41,3 +41,9 @@ def test_what_the_centre_made_does_not_stand_above_the_noise():
     values = np.array([0.985, 0.012, 0.001, 0.001, 0.001])
     assert components_above_noise(values, 1e-4, 20_000) >= 2
     assert components_above_noise(values, 1e-4, 20_000, centre_bias=5 * 0.005**2) == 1
+
+
+def test_nothing_depends_on_how_numpy_takes_underflow():
+    with np.errstate(all="raise"):
+        assert 0 < centre_rise(np.array([1.0, 1e-6]), 0.01) < 1
+        components_above_noise(np.array([0.98, 0.01, 0.01]), 1e-4, 5000, centre_bias=1e-4)
