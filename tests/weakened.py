@@ -15,8 +15,9 @@ from scipy.stats import binom, norm
 from gdppca.auditing import METHODS, audit
 from gdppca.auditing.bounds import epsilon_from_guesses
 from gdppca.estimators import nsggd
-from gdppca.mechanisms import gaussian, selection
-from gdppca.releases import quantile, scale, spatial_median
+from gdppca.noise import gaussian, selection
+from gdppca.steps import centre as spatial_median
+from gdppca.steps import quantile, scale
 
 EPSILON = 4.0
 DELTA = 1e-2  # a large one makes a large μ, and fewer runs tell as much
@@ -64,7 +65,7 @@ def weakened(factor):
     with pytest.MonkeyPatch.context() as patch:
         for module in list(sys.modules.values()):
             name = getattr(module, "__name__", "")
-            if not name.startswith("gdppca.") or name.startswith("gdppca.mechanisms"):
+            if not name.startswith("gdppca.") or name.startswith("gdppca.noise"):
                 continue
             for drawn, copy in changed.items():
                 if drawn in vars(module):

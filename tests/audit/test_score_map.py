@@ -25,9 +25,9 @@ from weakened import (
 
 from gdppca.auditing import Experiment
 from gdppca.auditing.experiment import Claim
+from gdppca.noise.bits import secure_rng
 from gdppca.privacy import PureEvent
-from gdppca.randomness import secure_rng
-from gdppca.releases import histogram
+from gdppca.steps import histogram
 
 pytestmark = pytest.mark.slow
 

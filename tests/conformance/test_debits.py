@@ -19,11 +19,11 @@ from gdppca import (
 )
 from gdppca.auditing import draws
 from gdppca.kernels import OneSample
+from gdppca.noise.bits import SecureRng, seeded_rng
 from gdppca.privacy import PureEvent
 from gdppca.privacy.counting import ENTERED
-from gdppca.randomness import SecureRng, seeded_rng
-from gdppca.releases import location
 from gdppca.signs import Spherical
+from gdppca.steps import winsorized_mean as location
 
 DELTA = 1e-6
 X = np.random.default_rng(0).normal(size=(600, 3)) * [9.0, 3.0, 1.0]

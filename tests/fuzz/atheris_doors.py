@@ -22,7 +22,7 @@ import atheris
 
 with atheris.instrument_imports(
     include=[
-        "gdppca.engines",
+        "gdppca.tables",
         "gdppca.privacy.guarantee",
         "gdppca.privacy.events",
         "gdppca.releases.consistency",

@@ -27,9 +27,9 @@ from typer.testing import CliRunner
 
 from gdppca import DPPCA, GdppcaError, Release
 from gdppca.cli.main import app
-from gdppca.engines.files import read_table
-from gdppca.engines.frames import as_matrix
 from gdppca.releases import release as release_module
+from gdppca.tables.files import read_table
+from gdppca.tables.frames import as_matrix
 
 SECRET = "HIV+7F3A"  # in cells only, so a message that holds it quotes a cell
 NUMBER = "31337.40625"  # likewise, a number

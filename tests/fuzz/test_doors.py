@@ -256,7 +256,7 @@ def test_a_file_that_a_library_cannot_name_is_refused(files, tmp_path):
 
 
 def test_a_name_that_is_too_long_is_refused_before_anything_is_drawn(files, tmp_path, monkeypatch):
-    monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", None)
+    monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", None)
     words = ["fit", str(files / "table.csv"), "-o", str(tmp_path / ("x" * 300))]
     assert doors.command_door(words) == 2
 

@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from gdppca import DPPCA, DataError
-from gdppca.engines.base import OrderKeys
-from gdppca.engines.cells import label_text, label_texts
-from gdppca.engines.files import read_table
-from gdppca.engines.frames import as_matrix
-from gdppca.engines.opening import open_engine
 from gdppca.releases.groups import group_codes
+from gdppca.tables.base import OrderKeys
+from gdppca.tables.cells import label_text, label_texts
+from gdppca.tables.files import read_table
+from gdppca.tables.frames import as_matrix
+from gdppca.tables.open import open_engine
 
 # What a column of the analysis takes, and what it does not.
 NUMBERS = [

@@ -17,10 +17,10 @@ import pytest
 
 from gdppca import DPPCA
 from gdppca.linalg import SQRT2
-from gdppca.mechanisms import gaussian
-from gdppca.mechanisms.gaussian import add_gaussian, lattice_exponent
-from gdppca.randomness import secure_rng
-from gdppca.releases import scatter
+from gdppca.noise import gaussian
+from gdppca.noise.bits import secure_rng
+from gdppca.noise.gaussian import add_gaussian, lattice_exponent
+from gdppca.steps import scatter
 
 pytestmark = pytest.mark.slow
 

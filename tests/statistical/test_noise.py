@@ -6,9 +6,9 @@ from scipy import stats
 
 from gdppca import DPPCA
 from gdppca.linalg import vecd
-from gdppca.mechanisms import gaussian
-from gdppca.mechanisms.gaussian import add_gaussian
-from gdppca.randomness import secure_rng, seeded_rng
+from gdppca.noise import gaussian
+from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise.gaussian import add_gaussian
 from gdppca.releases import private_scatter
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from gdppca.auditing.bounds import (
 from gdppca.auditing.experiment import Claim, Experiment
 from gdppca.auditing.worst_pairs import experiment_for
 from gdppca.kernels import Progress, silent
+from gdppca.noise.bits import secure_rng
 from gdppca.privacy import Status
-from gdppca.randomness import secure_rng
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

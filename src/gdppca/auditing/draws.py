@@ -19,18 +19,19 @@ from typing import Any
 import numpy as np
 
 from gdppca.estimators import analyze_gauss, sgpca
-from gdppca.randomness import SecureRng
-from gdppca.releases import histogram, location, quantile, scale, scatter, spatial_median, spectrum
+from gdppca.noise.bits import SecureRng
+from gdppca.releases import spectrum
+from gdppca.steps import centre, histogram, quantile, scale, scatter, winsorized_mean
 
 _DRAWING = (
     analyze_gauss,
     histogram,
-    location,
+    winsorized_mean,
     quantile,
     scale,
     scatter,
     sgpca,
-    spatial_median,
+    centre,
     spectrum,
 )
 _MECHANISMS = ("add_gaussian", "integer_laplace", "noisy_argmax")

@@ -67,9 +67,9 @@ class Experiment:
     --------
     >>> from gdppca import auditing
     >>> from gdppca.auditing.experiment import Claim
-    >>> from gdppca.mechanisms.selection import integer_laplace
+    >>> from gdppca.noise.selection import integer_laplace
     >>> from gdppca.privacy import PureEvent
-    >>> from gdppca.randomness import secure_rng
+    >>> from gdppca.noise.bits import secure_rng
     >>> count = auditing.Experiment(
     ...     name="a count",
     ...     tables=(4, 5),

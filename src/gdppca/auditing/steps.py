@@ -17,15 +17,16 @@ from gdppca.auditing.draws import Mechanism, Overheard, log_ratio, overheard
 from gdppca.auditing.experiment import Claim, Experiment, claim_of
 from gdppca.estimators import DPPCA, NSGGD
 from gdppca.estimators.nsggd import descended, descent_of
-from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
+from gdppca.noise.bits import secure_rng
+from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.randomness import secure_rng
-from gdppca.releases import quantile, score_map
-from gdppca.releases.location import private_winsorized_mean
-from gdppca.releases.scale import private_scale, step_shares
-from gdppca.releases.spatial_median import centre_budget, private_spatial_median
+from gdppca.releases import score_map
 from gdppca.releases.spectrum import private_variances
+from gdppca.steps import quantile
+from gdppca.steps.centre import centre_budget, private_spatial_median
+from gdppca.steps.scale import private_scale, step_shares
+from gdppca.steps.winsorized_mean import private_winsorized_mean
 
 _RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
 _RUNS_OF_QUANTILES = 8000

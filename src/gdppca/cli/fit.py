@@ -15,14 +15,14 @@ from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
 from gdppca.cli.options import columns_of, require_private_radius
 from gdppca.cli.show import console, late_progress
 from gdppca.cli.summary import summary
-from gdppca.engines.cells import label_texts
-from gdppca.engines.files import can_read_whole, column_names, read_table
-from gdppca.engines.sources import files_behind
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
 from gdppca.plots._style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
+from gdppca.tables.cells import label_texts
+from gdppca.tables.files import can_read_whole, column_names, read_table
+from gdppca.tables.sources import files_behind
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 

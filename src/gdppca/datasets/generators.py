@@ -9,7 +9,7 @@ from scipy import linalg
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.randomness import rng_for
+from gdppca.noise.bits import rng_for
 
 SPIKES = (10.0, 5.0)
 _V1 = np.array([1.0, 1.0, 1.0, 1.0]) / 2

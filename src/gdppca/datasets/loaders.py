@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import ortho_group
 
 from gdppca._errors import DataError
-from gdppca.randomness import rng_for
+from gdppca.noise.bits import rng_for
 
 _STEM = "POPRES_08_24_01.EuroThinFinal.LD_0.8.exLD.out0-PCA"
 _COORDINATES = 20

@@ -12,21 +12,21 @@ import numpy as np
 
 from gdppca._errors import ParameterError
 from gdppca._words import rounded_up
-from gdppca.engines.base import sample_size
 from gdppca.kernels import OneSample, Scheme
 from gdppca.linalg import LARGEST
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_epsilon, multiplier_left
 from gdppca.releases import ScatterNoise, scatter_noise
-from gdppca.releases.scale import NoisyScale, lacking_room
-from gdppca.releases.scatter import require_representable
-from gdppca.releases.spatial_median import (
+from gdppca.signs import Sign
+from gdppca.steps.centre import (
     LARGEST_SHARE,
     CentreBudget,
     NoisyCentre,
     centre_budget,
 )
-from gdppca.signs import Sign
+from gdppca.steps.scale import NoisyScale, lacking_room
+from gdppca.steps.scatter import require_representable
+from gdppca.tables.base import sample_size
 
 _LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LEAST_QUANTILE_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win

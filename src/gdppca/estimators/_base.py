@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
-from gdppca.engines.frames import Matrix, as_matrix
 from gdppca.ledgers import HiddenPassword
 from gdppca.privacy import Event, Guarantee, Status
 from gdppca.privacy.counting import UNCOUNTED, counted
 from gdppca.releases import NoisyScatter, Release
 from gdppca.releases.spectrum import release_intervals
 from gdppca.signs import Custom, Sign
+from gdppca.tables.frames import Matrix, as_matrix
 from gdppca.theory import (
     LoadingIntervals,
     denoised_eigenvalues,

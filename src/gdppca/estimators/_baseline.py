@@ -22,8 +22,8 @@ from gdppca.estimators._base import (
 )
 from gdppca.kernels import OneSample
 from gdppca.ledgers import check_ledger, enter
+from gdppca.noise.bits import Rng, rng_for
 from gdppca.privacy import Event, Guarantee, Status
-from gdppca.randomness import Rng, rng_for
 from gdppca.signs import Sign
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import StateError
-from gdppca.engines.base import Sums
 from gdppca.estimators._base import check_rows
 from gdppca.estimators._settings import Settings
-from gdppca.randomness import Rng
+from gdppca.noise.bits import Rng
+from gdppca.tables.base import Sums
 
 
 class Batches:

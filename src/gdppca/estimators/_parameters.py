@@ -18,7 +18,7 @@ from gdppca.estimators._base import (
 )
 from gdppca.estimators._settings import Settings
 from gdppca.ledgers import check_ledger
-from gdppca.randomness import rng_for
+from gdppca.noise.bits import rng_for
 from gdppca.releases import Release
 from gdppca.signs import sign_from_description
 

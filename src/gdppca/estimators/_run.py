@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca._errors import DataError
-from gdppca.engines.base import Engine
 from gdppca.estimators._base import note_spend_on_error
 from gdppca.estimators._settings import Settings
 from gdppca.kernels import OneSample, Progress, pair_scatter, sign_covariance
 from gdppca.ledgers import enter
-from gdppca.randomness import Rng
+from gdppca.noise.bits import Rng
 from gdppca.releases import NoisyScatter, private_scatter
-from gdppca.releases.quantile import private_radius
-from gdppca.releases.scale import coarse_scale
-from gdppca.releases.spatial_median import private_spatial_median
 from gdppca.signs import as_sign
+from gdppca.steps.centre import private_spatial_median
+from gdppca.steps.quantile import private_radius
+from gdppca.steps.scale import coarse_scale
+from gdppca.tables.base import Engine
 
 # What was drawn, and the settings with what the steps before the matrix found.
 Drawn = tuple[NoisyScatter, Settings]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gdppca.design import Design, Supply
-from gdppca.engines.base import ASSUMED_SHUFFLED, Recipe, divided
 from gdppca.estimators._base import ASSUMED_LOCATION, assumed_of_sign, promise
 from gdppca.kernels import Blocks
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.privacy import Guarantee, NonPrivateEvent
-from gdppca.releases.spatial_median import centre_bias
+from gdppca.steps.centre import centre_bias
+from gdppca.tables.base import ASSUMED_SHUFFLED, Recipe, divided
 from gdppca.theory import components_above_noise
 
 _ASSUMED_SCALE = "The column scales were chosen without looking at the data."

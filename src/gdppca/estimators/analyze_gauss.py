@@ -14,13 +14,13 @@ from gdppca._errors import ParameterError
 from gdppca.estimators._base import Found
 from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.kernels import OneSample, sign_covariance
-from gdppca.mechanisms.gaussian import add_gaussian
+from gdppca.noise.bits import Rng
+from gdppca.noise.gaussian import add_gaussian
 from gdppca.privacy import NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.randomness import Rng
 from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
-from gdppca.releases.scatter import require_representable
 from gdppca.signs import Winsor
+from gdppca.steps.scatter import require_representable
 
 PRINTED = NonPrivateEvent(purpose="scatter")  # what the printed form draws
 _OWN_NORM = (

@@ -10,8 +10,6 @@ import numpy as np
 
 from gdppca._errors import ParameterError, StateError
 from gdppca.design import Parameters, Supply
-from gdppca.engines.base import OrderKeys
-from gdppca.engines.opening import lives_on_a_cluster, open_engine
 from gdppca.estimators._base import (
     Found,
     PrivatePCA,
@@ -27,10 +25,12 @@ from gdppca.estimators._settings import Settings
 from gdppca.estimators.joint_release import Additions
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import require_room
+from gdppca.noise.bits import rng_for
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Event
-from gdppca.randomness import rng_for
 from gdppca.releases import NoisyScatter, Release
+from gdppca.tables.base import OrderKeys
+from gdppca.tables.open import lives_on_a_cluster, open_engine
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

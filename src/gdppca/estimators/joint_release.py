@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from gdppca.design import Parameters, reserved_events, shared_out
-from gdppca.engines.frames import as_matrix
 from gdppca.estimators._base import note_spend_on_error
 from gdppca.privacy import Event
 from gdppca.privacy.counting import ENTERED
 from gdppca.releases import Release
 from gdppca.releases.mapping import paid_map
 from gdppca.releases.spectrum import paid_variances, warn_of_few_pairs
+from gdppca.tables.frames import as_matrix
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # holds rows

@@ -16,8 +16,8 @@ from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.estimators.analyze_gauss import PRINTED, printed_scatter
 from gdppca.estimators.sgpca import paired_differences
 from gdppca.kernels import OneSample, sign_covariance
+from gdppca.noise.bits import Rng
 from gdppca.privacy import ApproximateEvent, Event, NonPrivateEvent, Status
-from gdppca.randomness import Rng
 from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 from gdppca.signs import Spherical
 

@@ -12,10 +12,10 @@ from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.estimators._base import Found
 from gdppca.estimators._baseline import Baseline, Setup
-from gdppca.mechanisms.gaussian import add_gaussian, lattice_slack
+from gdppca.noise.bits import Rng
+from gdppca.noise.gaussian import add_gaussian, lattice_slack
 from gdppca.privacy import GaussianEvent, NonPrivateEvent, Status
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.randomness import Rng
 from gdppca.releases import NoisyScatter, ScatterNoise
 
 _ONLY_LIKELY = (

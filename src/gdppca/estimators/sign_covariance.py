@@ -14,20 +14,20 @@ from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.estimators._base import ASSUMED_LOCATION, Found, assumed_of_sign
 from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.kernels import OneSample, sign_covariance
-from gdppca.mechanisms.gaussian import calibrated_sigma, lattice_slack
+from gdppca.noise.bits import Rng
+from gdppca.noise.gaussian import calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, Status
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.randomness import Rng
 from gdppca.releases import ScatterNoise, private_scatter
-from gdppca.releases.location import (
+from gdppca.sensitivity import scatter_sensitivity
+from gdppca.signs import Sign, as_sign
+from gdppca.steps.scatter import require_representable
+from gdppca.steps.winsorized_mean import (
     drawn_winsorized_mean,
     location_events,
     published_winsorized_mean,
     warn_of_few_rows,
 )
-from gdppca.releases.scatter import require_representable
-from gdppca.sensitivity import scatter_sensitivity
-from gdppca.signs import Sign, as_sign
 
 _UNPROVEN = (
     "the published search for the centre's bounds compares many counts with Gaussian noise and "

@@ -38,11 +38,11 @@ from gdppca.ledgers.entries import (
 )
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.verification import verified
+from gdppca.noise.bits import secure_rng
 from gdppca.privacy import Guarantee
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
 from gdppca.privacy.spending import Spending
-from gdppca.randomness import secure_rng
 
 if TYPE_CHECKING:
     from gdppca.ledgers.sql import Book, Store

@@ -24,12 +24,12 @@ from gdppca.kernels import Blocks, Halves, OneSample
 from gdppca.planning.prediction import Angles, Law, expected_angles
 from gdppca.planning.spectrum import Spectrum
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
-from gdppca.releases.scale import PURPOSE as SCALE
-from gdppca.releases.scale import expected_scale_error
-from gdppca.releases.spatial_median import LONGEST_WALK, CentreBudget
-from gdppca.releases.spatial_median import PURPOSE as CENTRE
 from gdppca.releases.spectrum import doubt_of_few_pairs
 from gdppca.signs import Spherical, as_sign
+from gdppca.steps.centre import LONGEST_WALK, CentreBudget
+from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.scale import PURPOSE as SCALE
+from gdppca.steps.scale import expected_scale_error
 
 # How long the search for a private centre is depends on how far the rows are from the origin, which
 # is not public: `CentreBudget.share` is for some tens of standard deviations. Shares of μ²:

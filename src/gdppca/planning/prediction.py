@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 
 from gdppca.linalg import directions
-from gdppca.randomness import seeded_rng
+from gdppca.noise.bits import seeded_rng
 from gdppca.signs import Sign
 from gdppca.theory import components_above_noise
 

@@ -10,7 +10,7 @@ import numpy as np
 from gdppca._errors import ParameterError, ReleaseError
 from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
 from gdppca.linalg import packed_length
-from gdppca.mechanisms.gaussian import lattice_slack
+from gdppca.noise.gaussian import lattice_slack
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
-from gdppca.engines.cells import label_text
+from gdppca.tables.cells import label_text
 
 
 def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple[str, ...] | None]:

@@ -13,14 +13,14 @@ from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST
+from gdppca.noise.bits import Rng, rng_for
 from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent
 from gdppca.privacy.counting import ENTERED
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases import histogram
 from gdppca.releases.groups import group_codes
-from gdppca.releases.histogram import FRAME_PURPOSE, HistogramNoise
 from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
 from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
+from gdppca.steps import histogram
+from gdppca.steps.histogram import FRAME_PURPOSE, HistogramNoise
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release

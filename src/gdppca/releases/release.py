@@ -23,8 +23,8 @@ from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
 from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
-from gdppca.releases.spatial_median import centre_bias
 from gdppca.releases.words import doubts, size_in_words
+from gdppca.steps.centre import centre_bias
 
 if TYPE_CHECKING:
     from gdppca.releases.spectrum import NoisyVariances

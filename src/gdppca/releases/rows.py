@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca._errors import DataError, ParameterError
-from gdppca.engines.frames import as_matrix
 from gdppca.privacy import Event
+from gdppca.tables.frames import as_matrix
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release

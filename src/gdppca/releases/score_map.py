@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import ReleaseError
+from gdppca.noise.bits import rng_for
 from gdppca.privacy import (
     ApproximateEvent,
     GaussianEvent,
@@ -16,9 +17,8 @@ from gdppca.privacy import (
     NonPrivateEvent,
     PureEvent,
 )
-from gdppca.randomness import rng_for
-from gdppca.releases import histogram
-from gdppca.releases.histogram import PURPOSE, THRESHOLD_PURPOSE
+from gdppca.steps import histogram
+from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
 
 ASSUMED_APART = "The components come from a release, whose own guarantee is to be added."
 

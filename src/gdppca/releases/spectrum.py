@@ -14,14 +14,14 @@ from gdppca import _validate
 from gdppca._errors import ParameterError, ReleaseError
 from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST, SQRT2, directions
-from gdppca.mechanisms.gaussian import add_gaussian, calibrated_sigma
+from gdppca.noise.bits import Rng, rng_for
+from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.privacy.counting import counted
-from gdppca.randomness import Rng, rng_for
-from gdppca.releases.clipped_squares import gaussian_ratio, square_sums
 from gdppca.releases.release import Release
 from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
+from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
 from gdppca.theory import LoadingIntervals, loading_intervals
 
 METHODS = ("huber", "winsorized", "clipped")

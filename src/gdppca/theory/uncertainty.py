@@ -21,7 +21,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
-from gdppca.randomness import seeded_rng
+from gdppca.noise.bits import seeded_rng
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
 from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse

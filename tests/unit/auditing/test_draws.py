@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard
-from gdppca.randomness import SecureRng, secure_rng
-from gdppca.releases import scale, scatter
-from gdppca.releases.scale import private_scale
+from gdppca.noise.bits import SecureRng, secure_rng
+from gdppca.steps import scale, scatter
+from gdppca.steps.scale import private_scale
 
 
 def mechanism(table):

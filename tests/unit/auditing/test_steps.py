@@ -5,7 +5,7 @@ import pytest
 
 from gdppca.auditing import METHODS
 from gdppca.auditing.draws import _given_on
-from gdppca.releases import histogram, quantile
+from gdppca.steps import histogram, quantile
 
 STEPS = (
     "centre",

@@ -158,7 +158,7 @@ def test_no_noise_is_drawn_before_the_files_are_known_to_be_writable(data, tmp_p
     def fail(*args):
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", fail)
+    monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", fail)
     result = run("fit", data, "-o", tmp_path / "none" / "r.json")
     assert result.exit_code == 2
 

@@ -328,7 +328,7 @@ class TestBadInput:
         def fail(*args):
             raise AssertionError("noise was drawn")
 
-        monkeypatch.setattr("gdppca.releases.scatter.add_gaussian", fail)
+        monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", fail)
         with pytest.raises(ParameterError):
             DPPCA(n_components=9).fit(X)
 

@@ -9,7 +9,7 @@ from simulate import spiked
 from gdppca import DataError, ParameterError, Release, sin_theta
 from gdppca.estimators import SGPCA
 from gdppca.estimators.sgpca import likely_sensitivity, paired_differences
-from gdppca.randomness import seeded_rng
+from gdppca.noise.bits import seeded_rng
 
 SPIKES = [10.0, 5.0, 1.0, 1.0, 1.0]
 

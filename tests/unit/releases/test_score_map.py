@@ -13,10 +13,11 @@ from scipy.optimize import minimize
 from gdppca import DPPCA, AnalyzeGauss, DataError, ParameterError, PrivacyWarning, Release
 from gdppca._errors import ReleaseError
 from gdppca.privacy import Guarantee, NonPrivateEvent, PureEvent
-from gdppca.releases import ScoreMap, histogram, score_map
+from gdppca.releases import ScoreMap, score_map
 from gdppca.releases.mapping import _scores
 from gdppca.releases.release import _checksum
 from gdppca.releases.score_map import _nearest_with_total
+from gdppca.steps import histogram
 
 CENTERS = np.array([[-4.0, -1.5], [0.0, 3.0], [4.0, -1.5]])
 FRAME = ((-10.0, 10.0), (-8.0, 8.0))

@@ -8,12 +8,12 @@ import pytest
 from simulate import spiked
 
 from gdppca import DPPCA, DataError, ParameterError, ReleaseError
+from gdppca.noise.bits import seeded_rng
 from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.spending import epsilon_at
-from gdppca.randomness import seeded_rng
 from gdppca.releases import private_variances, release_intervals, spectrum
-from gdppca.releases.clipped_squares import square_sums
 from gdppca.releases.spectrum import METHODS, variance_events
+from gdppca.steps.clipped_squares import square_sums
 from gdppca.theory import loading_intervals
 
 

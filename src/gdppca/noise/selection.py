@@ -1,0 +1,51 @@
+"""Choosing one of many by noisy scores, and integer noise for comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.noise.bits import Rng
+
+_LARGEST_SCALE = 2.0**40
+
+
+def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
+    """Index of a nearly largest score, ε-differentially private for scores of sensitivity one.
+
+    Exponential noise of scale 2/ε on every score, largest wins: permute-and-flip (McKenna and
+    Sheldon 2020), drawn exactly by OpenDP.
+    """
+    scale = 2 / _validate.finite_positive(epsilon=epsilon)
+    if not np.isfinite(scores).all():
+        raise ParameterError("Non-finite scores must never reach the noise.")
+    if rng.seeded:
+        return int(np.argmax(scores + rng.generator().exponential(scale, size=len(scores))))
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
+    metric = dp.linf_distance(T=float)
+    choose = dp.m.make_noisy_max(domain, metric, dp.max_divergence(), scale=scale)
+    return int(choose(scores.tolist()))
+
+
+def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
+    """Independent integers from the discrete Laplace law of the given scale, at most 2**40.
+
+    Larger noise could reach the ends of 64-bit integers, where the data would show through.
+    """
+    scale = _validate.finite_positive(scale=scale)
+    if scale > _LARGEST_SCALE:
+        raise ParameterError("The noise is too large for whole numbers; use a larger epsilon.")
+    if rng.seeded:
+        p = -np.expm1(-1 / scale)
+        first, second = rng.generator().geometric(p, size=(2, size))
+        return np.asarray(first - second)
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    noise = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    return np.array(noise([0] * size), dtype=np.int64)

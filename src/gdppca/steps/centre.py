@@ -1,0 +1,343 @@
+r"""A private spatial median that needs no bounds on the data.
+
+The spatial median minimises the mean distance to the rows. Its gradient is a mean of unit vectors,
+so one row moves it by at most 2/n whatever the data. Far away it points home and is about one
+long; near home it is the offset over the typical distance. So one kind of look at the data, with
+Gaussian noise, serves for both: the mean unit vector, and one bounded number that tells how the
+distances compare with the last idea of them. A walk of cheap looks brings any start near; two
+dearer ones polish. How many looks are needed depends on the data, so their number is chosen on
+the way: Gaussian steps compose to a fixed μ² however they are chosen (docs/proofs/centre.md), and
+what the walk does not spend is left for the matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gdppca.kernels.directions import direction_sum, exact_sum, rounded_length
+from gdppca.linalg import SQRT2
+from gdppca.noise.bits import Rng
+from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
+from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+
+PURPOSE = "centre"
+
+_OCTAVES = 128  # distances from 2**-128 to 2**128 are told apart at the start
+_HISTOGRAM_SD = (0.08, 0.10)  # noise of a bin of the first histogram, as a share of the rows
+_HISTOGRAM_SHARE = 0.02  # of the budget, where the noise may rise for it
+_DIRECTION_SD = {True: 0.6, False: 0.5}  # length of a look's noise, far and near
+_DISTANCE_SD = (0.12, 0.17)  # noise of a look's number
+_LOOK_SHARE = 0.04  # of the budget, where that noise may rise for it
+_NEAR = 0.35  # gradient below which a walk may end
+_LOOKS_NEAR = 2  # at least, before a walk ends: one may be small by chance
+_FAR = 0.7  # gradient above which rows are about equally far
+_STEADY = 1.3  # a walk ends once the typical distance changes by less than this factor
+_LARGEST_POLISH = 0.25
+LONGEST_WALK = 0.4  # share of the budget
+LARGEST_SHARE = LONGEST_WALK + _LARGEST_POLISH  # that a centre ever takes
+_MOST_LOOKS = 100  # where each costs next to nothing
+_LEAST_SHARE = 0.002  # of the budget for a look, where less would do
+_USUAL_WALK = 0.33  # share of the budget that a walk may be expected to take
+_USUAL_DISTANCE = 40.0  # a walk is reckoned to shorten the distance by this factor
+_USUAL_NEAR = 3  # looks near home
+_PROBE = 0.17  # share that may be lost on a walk that is given up: a tenth more noise
+_NOISELESS_POLISHES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentreBudget:
+    """Shares of μ² that a private centre takes, from public numbers alone."""
+
+    first: float
+    far: float
+    near: float
+    polish: float
+    far_looks: float  # expected
+    relative_error: float
+
+    @property
+    def share(self) -> float:
+        """What a centre some tens of standard deviations away is expected to take."""
+        return self.first + self.rest(0, far=True) + self.polish
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether a first look costs little, and a short walk fits into the limit."""
+        probe = self.first + self.far
+        return probe <= _PROBE and probe + _USUAL_NEAR * self.near <= LONGEST_WALK
+
+    def rest(self, looks: int, *, far: bool) -> float:
+        """What the rest of a walk is expected to take after so many looks."""
+        if not far:
+            return self.near
+        return max(self.far_looks - looks, 1.0) * self.far + _USUAL_NEAR * self.near
+
+
+def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
+    """What a private centre costs and how good it gets.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Shape of the table.
+    mu : float
+        μ of Gaussian differential privacy that centre and matrix have together.
+
+    Returns
+    -------
+    CentreBudget
+        Shares, and the expected error of each coordinate over the typical distance.
+    """
+    if math.isinf(mu):
+        return CentreBudget(
+            first=0.0, far=0.0, near=0.0, polish=0.0, far_looks=1.0, relative_error=0.0
+        )
+    room = (n_samples * mu) ** 2
+    look = 8 / room  # squared sensitivity of a look, which has length √2
+    distance = look / _noise(look, _LOOK_SHARE, _DISTANCE_SD) ** 2
+    near, far = (
+        max(look * n_features / _DIRECTION_SD[way] ** 2, distance, _LEAST_SHARE)
+        for way in (False, True)
+    )
+    counts = 2 / room
+    # A share s of the polish costs s/2 in noise and leaves a bias of order d/(room s).
+    polish = min(_LARGEST_POLISH, (4 * n_features / room) ** (1 / 3))
+    # Noise of squared length η² leaves η²/(1 + η²) of the squared distance.
+    shortened = 0.5 * math.log1p(far / (look * n_features))
+    return CentreBudget(
+        first=counts / _noise(counts, _HISTOGRAM_SHARE, _HISTOGRAM_SD) ** 2,
+        far=far,
+        near=near,
+        polish=polish,
+        far_looks=math.log(_USUAL_DISTANCE) / shortened,
+        relative_error=2 / math.sqrt(room * polish),
+    )
+
+
+def _noise(squared_sensitivity: float, share: float, limits: tuple[float, float]) -> float:
+    """Noise that costs the given share, within limits."""
+    return min(max(math.sqrt(squared_sensitivity / share), limits[0]), limits[1])
+
+
+def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> float:
+    """About how much the error of a private centre adds to an eigenvalue of the sign covariance.
+
+    It adds the outer product of the error over the typical distance; the error is that of the
+    two polishing looks, the last events of the centre. Zero where there is no private centre.
+    """
+    polish = [
+        event.noise_multiplier
+        for event in events
+        if event.purpose == PURPOSE and isinstance(event, GaussianEvent)
+    ][-2:]
+    if len(polish) < 2:
+        return 0.0
+    precision = n_samples**2 * (1 / (8 * polish[0] ** 2) + 1 / (4 * polish[1] ** 2))
+    return n_features / precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyCentre:
+    """A private centre, what was drawn for it, and whether the walk arrived."""
+
+    center: np.ndarray
+    events: tuple[Event, ...]
+    arrived: bool
+
+
+def private_spatial_median(
+    X: np.ndarray,
+    mu: float,
+    rng: Rng,
+    *,
+    longest_walk: float = LONGEST_WALK,
+    cautious: bool = False,
+) -> NoisyCentre:
+    r"""Release a spatial median, from a start at the origin.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    mu : float
+        μ of Gaussian differential privacy, of which the centre takes a part; infinity draws no
+        noise.
+    rng : Rng
+        Source of bits.
+    longest_walk : float
+        Share of μ² after which the walk gives up.
+    cautious : bool, default False
+        Give up after the first look where the rest of the walk is not expected to fit.
+
+    Returns
+    -------
+    NoisyCentre
+        The centre; where the walk gave up, the place that it had reached, without polish.
+
+    Notes
+    -----
+    **Privacy.** Gaussian events only, replace-one, n public: counts of rows by distance (one row
+    moves two by one), then looks of d + 1 numbers, a unit vector and a number in [-1, 1] per row,
+    which move by at most :math:`2\sqrt2` in the sum, then unit vectors alone, by at most 2. Their
+    number depends on what was released before; the events say what was drawn.
+
+    **Design.** Fact 10: around a private centre the sign covariance needs half of the pair
+    statistic's noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.noise.bits import seeded_rng
+    >>> from gdppca.steps.centre import private_spatial_median
+    >>> X = np.random.default_rng(0).standard_t(2, size=(20_000, 3)) + [5000.0, -3.0, 0.0]
+    >>> private_spatial_median(X, 0.3, seeded_rng(1)).center.round(0) + 0.0
+    array([ 5.e+03, -3.e+00,  0.e+00])
+    """
+    walk = _Walk(X, mu, rng)
+    if centre_budget(len(X), X.shape[1], mu).first > longest_walk:
+        return walk.result()  # nothing drawn
+    walk.measure_distance()
+    for looks in range(_MOST_LOOKS):
+        if walk.arrived or walk.spent + walk.next_share > longest_walk:
+            break
+        if cautious and looks == 1 and walk.spent + walk.expected(looks) > _USUAL_WALK:
+            break
+        walk.step()
+    if not walk.arrived:
+        return walk.result()
+    walk.polish()
+    return walk.result()
+
+
+class _Walk:
+    """Where the walk is, and what it has drawn; everything it knows was released."""
+
+    def __init__(self, X: np.ndarray, mu: float, rng: Rng) -> None:
+        self._X, self._mu, self._rng = X, mu, rng
+        self._n, self._d = X.shape
+        self._budget = centre_budget(self._n, self._d, mu)
+        self.center = np.zeros(self._d)
+        self._distance = 1.0
+        self._far = True
+        self._looks_near = 0
+        self.arrived = False
+        self._multipliers: list[float] = []
+
+    @property
+    def spent(self) -> float:
+        """Share of μ² so far."""
+        return sum(1 / (self._mu * multiplier) ** 2 for multiplier in self._multipliers)
+
+    @property
+    def next_share(self) -> float:
+        return self._budget.far if self._far else self._budget.near
+
+    def expected(self, looks: int) -> float:
+        """Share that the rest of the walk is expected to take."""
+        return self._budget.rest(looks, far=self._far)
+
+    def result(self) -> NoisyCentre:
+        events: tuple[Event, ...] = tuple(
+            GaussianEvent(purpose=PURPOSE, noise_multiplier=m) for m in self._multipliers
+        )
+        if math.isinf(self._mu):
+            events = (NonPrivateEvent(purpose=PURPOSE),)
+        return NoisyCentre(
+            center=self.center,
+            events=events,
+            arrived=self.arrived,
+        )
+
+    def _noisy_mean(
+        self, total: np.ndarray, length: float, share: float
+    ) -> tuple[np.ndarray, float]:
+        """A sum over n with its noise, and the noise's sd; one row's part is at most `length`."""
+        if math.isinf(self._mu):
+            return total / self._n, 0.0
+        multiplier = 1 / (self._mu * math.sqrt(share))
+        sensitivity = 2 * rounded_length(length, len(total))
+        sigma = calibrated_sigma(multiplier, sensitivity, len(total))
+        self._multipliers.append(multiplier)
+        return add_gaussian(total, sigma, self._rng) / self._n, sigma / self._n
+
+    def measure_distance(self) -> None:
+        """Find the octave of the distances from the origin, by the fullest pair of noisy bins."""
+        _, lengths = direction_sum(self._X, self.center)
+        octave = np.clip(np.frexp(lengths)[1], -_OCTAVES, _OCTAVES)
+        octave[lengths == 0] = -_OCTAVES
+        counts = np.bincount(octave + _OCTAVES, minlength=2 * _OCTAVES + 1).astype(float)
+        # Two counts move by one: that is length 1/√2 at most around a common middle.
+        share, _ = self._noisy_mean(counts, 1 / SQRT2, self._budget.first)
+        fullest = int(np.argmax(share[:-1] + share[1:]))
+        self._distance = math.ldexp(1.0, fullest - _OCTAVES)
+
+    def step(self) -> None:
+        """Look, go by the gradient times the typical distance, and see whether this is home."""
+        before = self._distance
+        size = self._look(self.next_share, far=self._far)
+        steady = 1 / _STEADY < self._distance / before < _STEADY
+        self._looks_near = 0 if self._far else self._looks_near + 1
+        self.arrived = self._looks_near >= _LOOKS_NEAR and size < _NEAR and steady
+        self._far = size > _FAR
+
+    def polish(self) -> None:
+        """A dear look, then a Newton step by the gradient alone; to the end where noise is none."""
+        share = self._budget.polish / 2
+        self._look(share, far=False)
+        if math.isinf(self._mu):
+            self._settle()
+            return
+        total, _ = direction_sum(self._X, self.center)
+        gradient, sd = self._noisy_mean(total, 1.0, share)
+        # The Hessian is about (1 - 1/d) over the typical distance.
+        self._go(gradient, sd, self._d / max(self._d - 1, 1))
+
+    def _settle(self) -> None:
+        """Go to the spatial median itself, by steps that never overshoot (Weiszfeld 1937)."""
+        for _ in range(_NOISELESS_POLISHES):
+            total, lengths = direction_sum(self._X, self.center)
+            with np.errstate(divide="ignore", over="ignore"):
+                pull = np.sum(1 / lengths[lengths > 0])
+            if not 0 < pull < math.inf:
+                break
+            self.center = self.center + total / pull
+
+    def _look(self, share: float, *, far: bool) -> float:
+        """Draw the gradient and the typical distance together, and go; the gradient's size."""
+        total, lengths = direction_sum(self._X, self.center)
+        ratio = exact_sum(_compared(lengths, self._distance, far=far))
+        looked, sd = self._noisy_mean(np.append(total, ratio), SQRT2, share)
+        self._distance = _updated(self._distance, looked[-1], far=far)
+        return self._go(looked[:-1], sd, 1.0)
+
+    def _go(self, gradient: np.ndarray, sd: float, stretch: float) -> float:
+        """Move by the gradient, shrunk by the part of it that is noise; its true size, about."""
+        seen = float(np.linalg.norm(gradient))
+        if seen == 0:
+            return 0.0
+        size = math.sqrt(max(seen**2 - self._d * sd**2, 0.0))
+        shrunk = (size / seen) ** 2 / max(seen, 1.0)
+        self.center = self.center + self._distance * stretch * shrunk * gradient
+        return size
+
+
+def _compared(lengths: np.ndarray, distance: float, *, far: bool) -> np.ndarray:
+    """How distances compare with the last idea of them, between -1 and 1, one number per row.
+
+    Far away they are about equal, and their logarithm follows a large change. Near home they
+    scatter, and the mean inverse distance is what the Hessian needs.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        if far:
+            return np.clip(0.5 * np.log2(lengths / distance), -1.0, 1.0)
+        return np.minimum(distance / lengths, 2.0) - 1.0
+
+
+def _updated(distance: float, compared: float, *, far: bool) -> float:
+    """The typical distance that the noisy mean of `_compared` speaks for."""
+    factor = 4.0 ** np.clip(compared, -1.0, 1.0) if far else 1 / np.clip(1 + compared, 0.5, 2.0)
+    return float(np.clip(distance * factor, 2.0**-_OCTAVES, 2.0**_OCTAVES))

@@ -1,0 +1,268 @@
+"""Spark tables, classic and Connect: keyed, shuffled and summed by Spark's workers.
+
+Spark repeats tasks that fail. A row's key comes from its partition and its place there, so what is
+repeated comes out the same wherever Spark reads a partition in the same order again. Where it does
+not, a row could count twice; marks on the rows show it, and nothing is released. Workers hand
+errors over as rows: what is raised there goes to Spark's logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+from gdppca._errors import (
+    ColumnTypeError,
+    DataError,
+    EngineError,
+    GdppcaError,
+    MissingExtraError,
+)
+from gdppca._version import __version__
+from gdppca.kernels import Progress, silent
+from gdppca.tables.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, key_threshold
+from gdppca.tables.files import require_columns
+from gdppca.tables.frames import listed
+from gdppca.tables.spark_tasks import (
+    Choice,
+    First,
+    Keyed,
+    Part,
+    Task,
+    bucket_sums,
+    chosen,
+    group_sum,
+    merged_part,
+    partition_sum,
+    raise_first,
+    unpacked,
+)
+
+_ROWS = "place int, position long, mark long, content binary"
+_SUMS = "place int, content binary"
+_BUCKET_ENTRIES = 2**21  # numbers that one task sorts and sums: 16 MB
+_MOST_BUCKETS = 2**13
+_MERGED_ENTRIES = 2**23  # numbers of the sums that are merged at one place: 64 MB
+_FEWEST, _MOST = 4, 64  # sums that are merged at one place
+_TORN = (
+    "it lost some that it had shuffled and read them again in another order, so that some could "
+    "count twice. Try again, with a table that is kept by checkpoint()."
+)
+_RETRIES = 5  # of the first question to a Connect server: 17 seconds
+_SIGNS_OF_ABSENCE = (
+    *("NO_ACTIVE_SESSION", "SESSION_OR_CONTEXT_NOT_EXISTS", "SESSION_CLOSED", "stopped"),
+    *("UNAVAILABLE", "failed to connect", "Connection", "Py4JNetworkError", "shut down"),
+)
+
+
+class SparkEngine:
+    """Rows of a pyspark.sql.DataFrame, of a classic or of a Connect session."""
+
+    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
+        self._data = data
+        self._keys = keys
+        self._columns = columns
+
+    def __enter__(self) -> Self:
+        _require_table(self._data)
+        if _asked("look at the table", lambda: _is_endless(self._data)):
+            raise DataError("A streaming table has no end. Give one that Spark reads to its end.")
+        fields = _asked("look at the table", lambda: self._data.schema.fields)
+        every = [field.name for field in fields]
+        self._names = require_columns(every, self._columns, "The Spark table")
+        self.names: tuple[str, ...] | None = self._names
+        self.n_features = len(self._names)
+        _refuse_text({field.name: field.dataType for field in fields}, self._names)
+        places = [every.index(name) for name in self._names]
+        self._table = _asked("look at the table", lambda: _as_doubles(self._data, places))
+        self._lengths = _asked("count the rows", lambda: _lengths(self._table))
+        self.n_samples = sum(self._lengths.values())
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """Nothing was kept; Spark removes what it shuffled."""
+
+    def sample(self, size: int) -> np.ndarray:
+        """About so many random rows, in random order; all where there are no more."""
+        if self._keys is None:
+            choice: Choice = First(_quotas(self._lengths, size))
+        else:
+            bound = key_threshold(size, self.n_samples)
+            choice = Keyed(self._keys, bound=bound, first_part=SAMPLE_PARTS)
+        found = _asked("draw a sample", lambda: self._rows(choice).toArrow())
+        raise_first(found)
+        order = np.argsort(found["position"].to_numpy(), kind="stable")
+        return unpacked(found["content"], self.n_features)[order]
+
+    def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
+        """The sum over all rows; dealt out by their keys first where their order matters."""
+        progress(0, self.n_samples)
+        part = self._merged(recipe)
+        if part.torn:
+            raise EngineError(f"Spark could not sum the rows: {_TORN} Nothing was released.")
+        if part.sums.n_samples != self.n_samples:
+            raise DataError("The Spark table changed while it was read. Nothing was released.")
+        progress(self.n_samples, self.n_samples)
+        return part.sums
+
+    def _rows(self, choice: Choice) -> Any:
+        return self._table.mapInArrow(Task(chosen, (self._names, choice)), _ROWS)
+
+    def _merged(self, recipe: Recipe) -> Part:
+        shuffled = recipe.ordered and self._keys is not None
+        sum_up = self._by_bucket if shuffled else self._by_partition
+        found = _asked("sum the rows", lambda: _merged_by_spark(*sum_up(recipe), recipe).toArrow())
+        raise_first(found)
+        return merged_part(found, recipe)
+
+    def _by_bucket(self, recipe: Recipe) -> tuple[Any, int]:
+        assert self._keys is not None
+        count = bucket_count(self.n_samples, self.n_features)
+        rows = self._rows(Keyed(self._keys, buckets=count))
+        deal_out = getattr(rows, "repartitionById", rows.repartition)  # before 4.1 by a hash
+        dealt = deal_out(count, "place").sortWithinPartitions("position")
+        return dealt.mapInArrow(Task(bucket_sums, (recipe,)), _SUMS), count
+
+    def _by_partition(self, recipe: Recipe) -> tuple[Any, int]:
+        task = Task(partition_sum, (self._names, recipe))
+        return self._table.mapInArrow(task, _SUMS), max(self._lengths, default=0) + 1
+
+
+def bucket_count(n_samples: int, n_features: int) -> int:
+    """Into how many buckets the keys are dealt; a bucket's sum is smaller than its rows."""
+    rows = max(_BUCKET_ENTRIES // n_features, 16 * n_features)
+    return min(max(1, -(-n_samples // rows)), _MOST_BUCKETS)
+
+
+def _require_table(data: Any) -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "Spark tables need pyarrow, here and on the workers: pip install 'gdppca[spark]'."
+        ) from None
+    from pyspark.sql import DataFrame
+
+    if not isinstance(data, DataFrame):
+        raise DataError(
+            f"A pyspark.sql.DataFrame is needed, got {type(data).__name__}. A pandas-on-Spark "
+            "frame becomes one by to_spark()."
+        )
+
+
+def _is_endless(data: Any) -> bool:
+    """Whether it streams; the first question, to a Connect server that may not be there."""
+    if not type(data).__module__.startswith("pyspark.sql.connect"):
+        return data.isStreaming
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    client = data.sparkSession.client
+    before = client.get_retry_policies()  # ten minutes
+    client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    try:
+        return data.isStreaming
+    finally:
+        client.set_retry_policies(before)
+
+
+def _refuse_text(types: dict[str, Any], names: tuple[str, ...]) -> None:
+    from pyspark.sql.types import BooleanType, NumericType
+
+    text = [name for name in names if not isinstance(types[name], NumericType | BooleanType)]
+    if text:
+        raise ColumnTypeError(
+            f"{listed(text)}: not numbers. Use other columns, or code these as numbers yourself."
+        )
+
+
+def _as_doubles(data: Any, wanted: list[int]) -> Any:
+    """Some columns as doubles, called by their places: names may differ in case only.
+
+    Expressions are text, here and below: column objects of classic and Connect sessions differ.
+    """
+    placed = data.toDF(*(f"c{k}" for k in range(len(data.columns))))
+    return placed.selectExpr(*(f"CAST(c{k} AS DOUBLE) AS c{k}" for k in wanted))
+
+
+def _lengths(table: Any) -> dict[int, int]:
+    """Rows of each partition that has any."""
+    counts = table.selectExpr("spark_partition_id() AS place").groupBy("place").count()
+    return {row["place"]: row["count"] for row in counts.collect()}
+
+
+def _quotas(lengths: dict[int, int], size: int) -> dict[int, int]:
+    """How many of the first rows lie in each partition."""
+    quotas = {}
+    for part in sorted(lengths):
+        quotas[part] = min(lengths[part], size)
+        size -= quotas[part]
+    return quotas
+
+
+def _merged_by_spark(sums: Any, count: int, recipe: Recipe) -> Any:
+    """Merge neighbours until there are so few sums that the driver can hold them."""
+    few = min(max(_MERGED_ENTRIES // (2 * recipe.n_features**2), _FEWEST), _MOST)
+    task = Task(group_sum, (recipe, few))
+    while count > few:
+        groups = sums.selectExpr("*", f"floor(place / {few}) AS family").groupBy("family")
+        sums = groups.applyInArrow(lambda table: task.table(table), _SUMS)  # a plain function
+        count = -(-count // few)
+    return sums
+
+
+def _asked(wish: str, action: Callable[[], Any]) -> Any:
+    """What Spark answers; its complaints are replaced, since they may quote cells."""
+    failure = None
+    with _silent_logs():
+        try:
+            return action()
+        except GdppcaError:
+            raise
+        except Exception as error:  # they have no common root
+            failure = f"{type(error).__name__}: {error}"
+    # Raised out here, so that the complaint is not even in __context__.
+    raise EngineError(f"Spark could not {wish}: {_reason(failure)} Nothing was released.")
+
+
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Keep Spark's Python side from logging its complaints."""
+    from pyspark.logger import PySparkLogger
+
+    logs = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
+    before = [log.disabled for log in logs]
+    try:
+        for log in logs:
+            log.disabled = True
+        yield
+    finally:
+        for log, disabled in zip(logs, before, strict=True):
+            log.disabled = disabled
+
+
+def _reason(failure: str) -> str:
+    if "No module named 'gdppca" in failure:
+        return (
+            f"the Python of its workers has no gdppca. Install gdppca {__version__} there, or set "
+            "PYSPARK_PYTHON to a Python that has it before the session starts."
+        )
+    place = re.search(r"\(TID \d+\) \(([\w.:-]+) executor ([\w-]+)\)", failure)
+    if place is not None:
+        host, executor = place.groups()
+        return (
+            f"a task failed as often as Spark allows, at last on executor {executor} of {host}. "
+            "Spark's logs say why."
+        )
+    if "indeterminate" in failure:
+        return _TORN
+    kind = failure.split(":")[0]
+    if any(sign in failure for sign in _SIGNS_OF_ABSENCE):
+        return (
+            f"its session is stopped or its cluster is not there ({kind}). Start a new session and "
+            "make the table again."
+        )
+    return f"the table cannot be read to its end ({kind}). Spark's logs say why."

@@ -1,0 +1,291 @@
+"""What Spark's workers do with rows. Errors are handed over as rows."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import EngineError, GdppcaError
+from gdppca._version import __version__
+from gdppca.kernels.parallel import THREADS_VARIABLE
+from gdppca.signs import Sign
+from gdppca.tables.base import OrderKeys, Recipe, Sums, merged
+from gdppca.tables.frames import as_matrix
+
+ERROR = -1  # the place of an error
+_BATCH_ENTRIES = 2**22  # numbers that a worker hands over at once: 32 MB
+_DIGEST_BITS, _NUMBER_BITS = 20, 24  # of a mark; the partition takes the others
+_PLACE_BITS = 40  # of a position without keys; the partition takes the others
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """Work on a worker: with one thread, since Spark runs a task per core, and with errors as rows.
+
+    Workers need the driver's version: another one may read, round or refuse in another way.
+    """
+
+    work: Callable[..., Iterator[Any]]
+    arguments: tuple[Any, ...]
+    version: str = __version__
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Batches of rows to batches of results."""
+        os.environ[THREADS_VARIABLE] = "1"
+        refusal, failure = None, None
+        try:
+            self._require_version()
+            yield from self.work(batches, *self.arguments)
+        except GdppcaError as error:
+            refusal = error
+        except Exception as error:
+            failure = type(error).__name__
+        if refusal is not None:
+            yield _error_batch(refusal, rows=self.work is chosen)
+        if failure is not None:  # Spark tries again, and logs these words and not a cell
+            raise RuntimeError(f"A task of gdppca ended with {failure}.")
+
+    def table(self, table: Any) -> Any:
+        """A group of rows to a table of results."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self(table.to_batches()))
+
+    def _require_version(self) -> None:
+        if self.version != __version__:
+            raise EngineError(
+                f"Spark's workers have gdppca {__version__} and this program has {self.version}. "
+                "Install the same version. Nothing was released."
+            )
+
+
+@dataclass(frozen=True, repr=False)
+class Keyed:
+    """Choose rows by their secret keys."""
+
+    keys: OrderKeys
+    bound: int = 2**64 - 1
+    buckets: int = 1
+    first_part: int = 0
+
+    def __call__(self, part: int, start: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which of n rows, from a place of a partition on; their buckets and positions."""
+        keys = self.keys.of(np.arange(start, start + n), self.first_part + part)
+        chosen = np.flatnonzero(keys <= np.uint64(self.bound))
+        keys = keys[chosen]
+        signed = (keys ^ np.uint64(2**63)).view(
+            np.int64
+        )  # the same order; Spark's longs are signed
+        return chosen, bucket_of(keys, self.buckets), signed
+
+
+@dataclass(frozen=True)
+class First:
+    """Choose the first rows of each partition."""
+
+    quotas: dict[int, int]
+
+    def __call__(self, part: int, start: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which of n rows, from a place of a partition on; their buckets and positions."""
+        chosen = np.arange(max(0, min(n, self.quotas.get(part, 0) - start)))
+        return chosen, np.zeros(len(chosen), np.int32), (part << _PLACE_BITS) + start + chosen
+
+
+Choice = Keyed | First
+
+
+@dataclass(frozen=True)
+class Part:
+    """A sum, and the marks of its rows if they were shuffled."""
+
+    sums: Sums
+    marks: np.ndarray
+
+    @property
+    def torn(self) -> bool:
+        """Whether rows of one batch come from two attempts that saw different rows there.
+
+        Then they need not have had the same keys each time. One may be in two buckets.
+        """
+        return len(np.unique(self.marks >> _DIGEST_BITS)) < len(self.marks)
+
+    def dumped(self, recipe: Recipe) -> bytes:
+        """As bytes, less the sign: a user's own has code, and no equal but itself."""
+        file = io.BytesIO()
+        _Pickler(file, recipe.sign).dump(self)
+        return file.getvalue()
+
+    @classmethod
+    def loaded(cls, content: bytes, recipe: Recipe) -> Part:
+        """From bytes, with the sign that the recipe has here."""
+        return _Unpickler(io.BytesIO(content), recipe.sign).load()
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, sign: Sign) -> None:
+        super().__init__(file)
+        self._sign = sign
+
+    def persistent_id(self, thing: Any) -> str | None:
+        return "sign" if thing is self._sign else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, sign: Sign) -> None:
+        super().__init__(file)
+        self._sign = sign
+
+    def persistent_load(self, name: str) -> Sign:
+        return self._sign
+
+
+def chosen(batches: Iterable[Any], names: tuple[str, ...], choice: Choice) -> Iterator[Any]:
+    """Some rows, with their buckets, positions and marks."""
+    part = _partition()
+    step = max(1, _BATCH_ENTRIES // len(names))
+    start, seen = 0, hashlib.blake2b(digest_size=8)
+    for number, rows in enumerate(_matrices(batches, names)):
+        seen.update(rows.data)
+        chosen, bucket, position = choice(part, start, len(rows))
+        for first in range(0, len(chosen), step):
+            few = slice(first, first + step)
+            content = _packed(rows[chosen[few]])
+            yield _rows_batch(bucket[few], position[few], _mark(part, number, seen), content)
+        start += len(rows)
+
+
+def _mark(part: int, number: int, seen: Any) -> int:
+    """Partition, number of the batch, and a digest of all rows so far in their order."""
+    digest = int.from_bytes(seen.digest(), "little") % 2**_DIGEST_BITS
+    return (part << _NUMBER_BITS | number) << _DIGEST_BITS | digest
+
+
+def partition_sum(batches: Iterable[Any], names: tuple[str, ...], recipe: Recipe) -> Iterator[Any]:
+    """The sum of a partition, in the order of its rows."""
+    sums = recipe.empty()
+    for rows in _matrices(batches, names):
+        sums = recipe.add(sums, rows)
+    if sums.n_samples:
+        yield _sums_batch(_partition(), Part(sums, np.empty(0, np.int64)).dumped(recipe))
+
+
+def bucket_sums(batches: Iterable[Any], recipe: Recipe) -> Iterator[Any]:
+    """The sums of the buckets that were dealt to this task, in the order of their keys."""
+    parts: dict[int, Part] = {}
+    for batch in batches:
+        raise_first(batch)
+        rows = unpacked(batch["content"], recipe.n_features)
+        places, marks = batch["place"].to_numpy(), batch["mark"].to_numpy()
+        for place in map(int, np.unique(places)):
+            mine = places == place
+            so_far = parts.get(place) or Part(recipe.empty(), marks[:0])
+            parts[place] = Part(
+                recipe.add(so_far.sums, rows[mine]), np.union1d(so_far.marks, marks[mine])
+            )
+    for place, part in parts.items():
+        yield _sums_batch(place, part.dumped(recipe))
+
+
+def group_sum(batches: Iterable[Any], recipe: Recipe, few: int) -> Iterator[Any]:
+    """One sum of a few neighbours."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(list(batches))
+    raise_first(table)
+    part = merged_part(table, recipe)
+    yield _sums_batch(table["place"][0].as_py() // few, part.dumped(recipe))
+
+
+def merged_part(table: Any, recipe: Recipe) -> Part:
+    """One sum, merged in the order of the places."""
+    order = np.argsort(table["place"].to_numpy())
+    parts = [Part.loaded(table["content"][int(k)].as_py(), recipe) for k in order]
+    marks = [np.empty(0, np.int64), *(part.marks for part in parts)]
+    return Part(merged(recipe, (part.sums for part in parts)), np.unique(np.concatenate(marks)))
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
+
+
+def _matrices(batches: Iterable[Any], names: tuple[str, ...]) -> Iterator[np.ndarray]:
+    """Rows as matrices of finite numbers; columns are refused by their own names."""
+    import pyarrow as pa
+
+    for batch in batches:
+        yield as_matrix(pa.Table.from_batches([batch]).rename_columns(list(names))).values
+
+
+def _packed(rows: np.ndarray) -> Any:
+    """Each row as one cell of bytes: Spark moves it faster than many columns."""
+    import pyarrow as pa
+
+    rows = np.ascontiguousarray(rows)
+    ends = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.itemsize * rows.shape[1])
+    return pa.Array.from_buffers(
+        pa.binary(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(rows)]
+    )
+
+
+def unpacked(cells: Any, d: int) -> np.ndarray:
+    """Rows from cells of bytes, without making an object of each."""
+    chunks = [
+        _unpacked_chunk(chunk, d) for chunk in getattr(cells, "chunks", [cells]) if len(chunk)
+    ]
+    return np.concatenate([np.empty((0, d)), *chunks])
+
+
+def _unpacked_chunk(cells: Any, d: int) -> np.ndarray:
+    _, ends, content = cells.buffers()
+    start = np.frombuffer(ends, np.int32)[cells.offset]
+    return np.frombuffer(content, float, len(cells) * d, start).reshape(-1, d)
+
+
+def _rows_batch(bucket: np.ndarray, position: np.ndarray, mark: int, content: Any) -> Any:
+    import pyarrow as pa
+
+    columns = {
+        "place": pa.array(bucket, pa.int32()),
+        "position": pa.array(position, pa.int64()),
+        "mark": pa.array(np.full(len(bucket), mark)),
+        "content": content,
+    }
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _sums_batch(place: int, content: bytes) -> Any:
+    import pyarrow as pa
+
+    columns = {"place": pa.array([place], pa.int32()), "content": pa.array([content], pa.binary())}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _error_batch(error: GdppcaError, *, rows: bool) -> Any:
+    import pyarrow as pa
+
+    content = pickle.dumps(error)
+    if not rows:
+        return _sums_batch(ERROR, content)
+    return _rows_batch(np.array([ERROR]), np.array([0]), 0, pa.array([content], pa.binary()))
+
+
+def bucket_of(keys: np.ndarray, count: int) -> np.ndarray:
+    """Buckets of keys, in the order of the keys."""
+    return ((keys >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int32)
+
+
+def raise_first(found: Any) -> None:
+    """Raise the first error that a worker handed over."""
+    for k in np.flatnonzero(found["place"].to_numpy() == ERROR):
+        raise pickle.loads(found["content"][int(k)].as_py())

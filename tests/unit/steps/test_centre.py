@@ -1,0 +1,161 @@
+"""The private centre: near the median from any start, and never moved by more than it says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from simulate import spiked
+
+from gdppca.noise.bits import seeded_rng
+from gdppca.privacy import GaussianEvent, NonPrivateEvent
+from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
+from gdppca.steps import centre as spatial_median
+from gdppca.steps.centre import centre_budget, private_spatial_median
+
+MU = 1 / gaussian_multiplier(0.5, 1e-5)
+
+
+def offset(kind, n, d, seed, away):
+    """Rows whose centre is so many standard deviations from the origin in every column."""
+    X, V = spiked(kind, n, d, seed)
+    center = away * np.sqrt(1 + 9 * V[0] ** 2 + 4 * V[1] ** 2)
+    return X + center, center
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "t1", "contaminated"])
+@pytest.mark.parametrize("away", [0.0, 20.0, 1e6])
+def test_walk_arrives_from_afar(kind, away):
+    X, center = offset(kind, 4000, 10, 3, away)
+    found = private_spatial_median(X, MU, seeded_rng(3))
+    typical = np.median(np.linalg.norm(X - center, axis=1))
+    assert found.arrived
+    assert np.linalg.norm(found.center - center) < 0.2 * typical
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_units_do_not_matter(size):
+    X, center = offset("t1", 4000, 5, 1, 5.0)
+    found = private_spatial_median(size * X, MU, seeded_rng(2))
+    assert np.linalg.norm(found.center / size - center) < 1.5
+
+
+def test_without_noise_it_is_the_spatial_median_itself():
+    """Heavy tails and columns of very different spread: steps by a rough Hessian would swing."""
+    rng = np.random.default_rng(54)
+    X = rng.normal(size=(3000, 3)) * [0.1, 1.0, 0.05] / np.sqrt(rng.chisquare(1, size=(3000, 1)))
+    X += [3.0, -2.0, 1.0]
+    found = private_spatial_median(X, math.inf, seeded_rng(0)).center
+
+    def mean_distance(center):
+        return np.mean(np.linalg.norm(X - center, axis=1))
+
+    best = minimize(mean_distance, np.median(X, axis=0), method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose(found, best.x, atol=1e-5)
+
+
+def test_without_noise_it_is_the_spatial_median():
+    X, _ = offset("t1", 900, 4, 0, 3.0)
+    found = private_spatial_median(X, math.inf, seeded_rng(0))
+    away = X - found.center
+    gradient = (away / np.linalg.norm(away, axis=1, keepdims=True)).mean(axis=0)
+    assert np.linalg.norm(gradient) < 1e-6
+    assert found.events == (NonPrivateEvent(purpose="centre"),)
+
+
+@pytest.mark.parametrize("table", [np.zeros((50, 3)), np.full((50, 1), 1e300), np.eye(2) * 1e-300])
+def test_degenerate_tables_end(table):
+    for mu in (MU, 50.0, math.inf):
+        assert np.isfinite(private_spatial_median(table, mu, seeded_rng(0)).center).all()
+
+
+def test_walk_stays_within_its_limit():
+    X, _ = offset("gaussian", 2000, 25, 0, 1e30)
+    found = private_spatial_median(X, MU, seeded_rng(0), longest_walk=0.1)
+    assert not found.arrived
+    assert gdp_mu(found.events) ** 2 <= 0.1 * MU**2 * (1 + 1e-9)
+
+
+def test_budget_follows_from_public_numbers():
+    few, many = centre_budget(400, 10, MU), centre_budget(2000, 10, MU)
+    assert not few.worthwhile
+    assert many.worthwhile
+    assert many.share < few.share
+    assert many.relative_error < few.relative_error
+
+
+def test_cautious_walk_gives_up_early_where_home_is_too_far():
+    X, _ = offset("gaussian", 600, 10, 0, 20.0)
+    found = private_spatial_median(X, MU, seeded_rng(0), cautious=True)
+    assert not found.arrived
+    assert gdp_mu(found.events) ** 2 <= 0.17 * MU**2
+    X, _ = offset("gaussian", 600, 10, 0, 0.0)
+    assert private_spatial_median(X, MU, seeded_rng(0), cautious=True).arrived
+
+
+class Recorder:
+    """Stands in for the noise: records exact values, returns what it is told or noise."""
+
+    def __init__(self, monkeypatch, replay=None):
+        self.exact, self.sigma, self.released = [], [], []
+        self._replay = iter(replay) if replay is not None else None
+        self._noise = spatial_median.add_gaussian
+        monkeypatch.setattr(spatial_median, "add_gaussian", self)
+
+    def __call__(self, values, sigma, rng):
+        released = (
+            values + rng.generator().normal(scale=sigma, size=values.shape)
+            if self._replay is None
+            else next(self._replay)
+        )
+        self.exact.append(values)
+        self.sigma.append(sigma)
+        self.released.append(released)
+        return released
+
+
+def moves(X, neighbour, mu, seed):
+    """Moves of every draw over its noise, and the two results given the same draws."""
+    with pytest.MonkeyPatch.context() as patch:
+        first = Recorder(patch)
+        found = private_spatial_median(X, mu, seeded_rng(seed))
+    with pytest.MonkeyPatch.context() as patch:
+        second = Recorder(patch, replay=first.released)
+        again = private_spatial_median(neighbour, mu, seeded_rng(seed + 1))
+    moved = [
+        np.linalg.norm(a - b) / sigma
+        for a, b, sigma in zip(first.exact, second.exact, first.sigma, strict=True)
+    ]
+    return np.array(moved), found, again
+
+
+hostile_row = st.lists(
+    st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3
+).map(np.array)
+
+
+@settings(max_examples=60, deadline=None)
+@given(hostile_row, hostile_row, st.integers(0, 10**6), st.sampled_from([0.02, 0.3, 5.0]))
+def test_one_row_moves_no_draw_by_more_than_it_says(row, other, seed, mu):
+    X = np.random.default_rng(seed).standard_t(2, size=(400, 3)) + 7.0
+    X[0] = row
+    neighbour = X.copy()
+    neighbour[0] = other
+    moved, found, again = moves(X, neighbour, mu, seed)
+    stated = np.array([1 / event.noise_multiplier for event in found.events])
+    assert (moved <= stated).all()
+    # Given the same draws, two neighbours take the same path to the same place: nothing of the
+    # data decides but what was released.
+    np.testing.assert_array_equal(found.center, again.center)
+    assert found.events == again.events
+    assert all(isinstance(event, GaussianEvent) for event in found.events)
+
+
+def test_bound_is_attained_by_the_polish():
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    neighbour = X.copy()
+    X[0], neighbour[0] = [1e9, 0, 0], [-1e9, 0, 0]
+    moved, found, _ = moves(X, neighbour, 1.0, 0)
+    assert moved[-1] * found.events[-1].noise_multiplier == pytest.approx(1.0, abs=1e-5)

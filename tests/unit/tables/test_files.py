@@ -1,0 +1,170 @@
+"""CSV and Parquet files."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gdppca import DataError, MissingExtraError
+from gdppca.tables import files
+from gdppca.tables.frames import as_matrix
+
+
+def test_csv_and_parquet_give_the_same_table(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n3,4\n")
+    pq.write_table(pa.table({"a": [1, 3], "b": [2.5, 4.0]}), tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        matrix = as_matrix(files.read_table(tmp_path / name))
+        np.testing.assert_array_equal(matrix.values, [[1, 2.5], [3, 4]])
+        assert matrix.names == ("a", "b")
+
+
+def test_columns_are_selected_in_the_order_asked(tmp_path):
+    (tmp_path / "t.csv").write_text("a,name,b\n1,x,2\n3,y,4\n")
+    assert files.read_table(tmp_path / "t.csv", ["b", "a"]).column_names == ["b", "a"]
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "secret"])
+def test_cell_that_is_missing_or_text_far_down_is_refused_by_column(cell, tmp_path):
+    rows = [f"{k},{k % 7}" for k in range(200_000)]
+    rows[150_000] = f"1,{cell}"
+    (tmp_path / "t.csv").write_text("a,pulse\n" + "\n".join(rows))
+    with pytest.raises(DataError, match="'pulse'") as caught:
+        as_matrix(files.read_table(tmp_path / "t.csv"))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["", "a,b\n1,2\n3\n", "a,b\n1,2,secret\n"])
+def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError, match="cannot be read") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "50.1,49.8\n1,2\n",
+        "name,7\n1,2\n",
+        ",b\n1,2\n",
+        "50.1;3.2\n1;2\n",
+        "50.1\t3.2\n1\t2\n",
+        "Smith,2020-01-05\n1,2\n",
+        "<50.1,>100\n1,2\n",
+        "true,false\n1,0\n",
+        "NA,b\n1,2\n",
+    ],
+)
+def test_csv_without_a_header_is_refused_without_its_first_row(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError, match=r"no header|has no name") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "50.1" not in str(caught.value)
+
+
+def test_names_that_are_not_utf8_and_files_without_rows_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("k\u00f6rper,b\n1,2\n".encode("latin-1"))
+    with pytest.raises(DataError, match="UTF-8"):
+        files.read_table(tmp_path / "t.csv")
+    (tmp_path / "u.csv").write_text("a,b\n")
+    with pytest.raises(DataError, match="no rows"):
+        files.read_table(tmp_path / "u.csv")
+
+
+def test_reader_messages_are_not_even_in_the_context(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2,secret\n")
+    with pytest.raises(DataError) as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert caught.value.__context__ is None
+
+
+def test_damaged_parquet_missing_files_and_other_endings_are_refused(tmp_path):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(DataError, match="damaged"):
+        files.read_table(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="no file"):
+        files.read_table(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match=r"\.csv"):
+        files.read_table(tmp_path / "t.xlsx")
+
+
+def test_unknown_and_repeated_columns_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,b\n1,2,3\n")
+    with pytest.raises(DataError, match="several columns named 'b'"):
+        files.read_table(tmp_path / "t.csv")
+    (tmp_path / "u.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"no column 'c'.*'a', 'b'"):
+        files.read_table(tmp_path / "u.csv", ["c"])
+    with pytest.raises(DataError, match="twice"):
+        files.read_table(tmp_path / "u.csv", ["a", "a"])
+
+
+def test_without_pyarrow_the_package_is_named(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
+        files.read_table(tmp_path / "t.csv")
+
+
+def test_an_index_without_a_name_is_told(tmp_path):
+    (tmp_path / "t.csv").write_text(",age,pulse\n0,1,2\n1,3,4\n")
+    with pytest.raises(DataError, match=r"Column 1 of .* has no name"):
+        files.read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("module", ["pyarrow", "duckdb"])
+def test_without_a_reader_nothing_of_a_cell_is_kept(module, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,b\ntrue,2\nsecret,3\n")
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(MissingExtraError, match=f"pip install {module}") as caught:
+        files.read_table(tmp_path / "t.csv")
+    assert "secret" not in str(caught.value.__context__)
+
+
+def test_empty_lines_are_rows_of_a_single_column_only(tmp_path):
+    (tmp_path / "t.csv").write_text("\na,b\n1,2\n\n3,4\n\n")
+    assert len(as_matrix(files.read_table(tmp_path / "t.csv")).values) == 2
+    (tmp_path / "u.csv").write_text("a\n1\n\n3\n")
+    with pytest.raises(DataError, match="'a': missing"):
+        as_matrix(files.read_table(tmp_path / "u.csv"))
+
+
+def test_a_header_may_hold_quotes_and_lines(tmp_path):
+    (tmp_path / "t.csv").write_text('\ufeff"a ""b""\nc",d\n1,2\n3,4\n')
+    assert files.column_names(tmp_path / "t.csv") == ['a "b"\nc', "d"]
+    assert as_matrix(files.read_table(tmp_path / "t.csv")).values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_columns_that_are_not_asked_for_are_not_looked_at(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,note,b\n1,\xff,2\n3,word,true\n")
+    assert as_matrix(files.read_table(tmp_path / "t.csv", ["b", "a"])).values.tolist() == [
+        [2, 1],
+        [1, 3],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b,note\n1,2,x\n3,4,"foo\n5,6,y\n7,8,"bar"\n9,10,z\n',
+        'a,note,b\n1,x,2\n3,"foo,4\n5,y,6\n7,"bar",8\n9,z,10\n',
+        'a,b\n1,2\n"3"0,4\n',
+        'a,b,note\n1,2,5" pipe\n3,4,y\n',
+        'a,b,note\n1,2,"x\n3,4,y\n',
+    ],
+)
+def test_a_stray_quote_swallows_no_row(text, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match="quotes"):
+        files.read_table(tmp_path / "t.csv", ["a", "b"])
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_quotes_that_enclose_cells_are_read(start, tmp_path):
+    text = f'{start}"a",b,note\n"1",2,"x, ""y"""\r\n3,"4","two\nlines"\n5,6,""'
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
+    table = files.read_table(tmp_path / "t.csv", ["a", "b"])
+    assert table.column("a").to_pylist() == [1.0, 3.0, 5.0]
+    assert table.column("b").to_pylist() == [2.0, 4.0, 6.0]
