@@ -1,17 +1,24 @@
-r"""How far one row moves each statistic, in Frobenius norm.
+r"""How far one row moves each statistic, all of them, by name.
 
-Neighbours are replace-one with n public. For vectors with :math:`|u|, |v| \le r`,
+Neighbours are replace-one with n public. Every other bound on what noise is calibrated for would
+be a second place: steps ask here. Matrices are compared in Frobenius norm, vectors in length,
+scores and counts one by one.
+
+For vectors with :math:`|u|, |v| \le r`,
 
 .. math:: \|uu^\top - vv^\top\|_F^2 = |u|^4 + |v|^4 - 2 (u \cdot v)^2 \le 2 r^4,
 
-so a row in b - 1 pairs of weight :math:`2/(n(b-1))` moves the sum by at most
+so a row in b - 1 pairs of weight :math:`2/(n(b-1))` moves the mean by at most
 :math:`2\sqrt2\, r^2/n`, whatever the pair scheme, and a row against a fixed centre by
 :math:`\sqrt2\, r^2/n`. Both are attained; the paper states 4r²/n. Twice the proven rounding error
-of the kernels is added, since each of two neighbouring sums may be off by it. Proofs:
-docs/proofs/sensitivity.md.
+of the kernels is added, since each of two neighbouring sums may be off by it.
 """
 
 from __future__ import annotations
+
+import math
+
+import numpy as np
 
 from gdppca import _validate
 from gdppca.kernels import (
@@ -21,9 +28,19 @@ from gdppca.kernels import (
     direct_rounding_error,
     pair_rounding_error,
 )
+from gdppca.kernels.directions import rounded_length
 from gdppca.linalg import SQRT2
 
 CALIBRATIONS = ("tight", "paper")
+
+# What one row moves a score by ranks by, or a count, and what that is for all of them together:
+# sup norms, for noise that is added to each alone. docs/proofs/histogram.md
+ONE_RANK = 1.0
+# A row leaves one cell of a histogram and enters another. docs/proofs/histogram.md
+CELLS = SQRT2
+
+
+# --- The matrix: docs/proofs/sensitivity.md -------------------------------------------------------
 
 
 def scatter_sensitivity(scheme: Scheme, sup_norm: float, n_samples: int, n_features: int) -> float:
@@ -52,3 +69,49 @@ def rounding_share(scheme: Scheme, n_samples: int, n_features: int) -> float:
     if isinstance(scheme, OneSample):
         return direct_rounding_error(n_features)
     return pair_rounding_error(scheme, n_samples, n_features)
+
+
+# --- A centre: docs/proofs/centre.md --------------------------------------------------------------
+
+
+def directions(n_features: int) -> float:
+    """Sum of unit vectors, each coordinate rounded: two rows' parts are at most 2 apart."""
+    return 2 * rounded_length(1.0, n_features)
+
+
+def looks(n_features: int) -> float:
+    """Sum of unit vectors with one number in [-1, 1] beside each: 2√2, rounded as well."""
+    return 2 * rounded_length(SQRT2, n_features + 1)
+
+
+def octave_counts(n_columns: int = 1) -> float:
+    """Counts by octave of so many columns: in each, one count loses one and another gains one."""
+    return math.sqrt(2 * n_columns)
+
+
+def counts_below(n_points: int) -> float:
+    """Counts of rows below so many points: each moves by at most one. docs/proofs/spectrum.md"""
+    return math.sqrt(n_points)
+
+
+# --- Scales, means and variances: docs/proofs/scale.md, docs/proofs/spectrum.md -------------------
+
+
+def bounded_sums(n_columns: int) -> float:
+    """Sums over so many columns of numbers in [0, 1], such as clipped squares; exact sums."""
+    return math.sqrt(n_columns)
+
+
+# --- Of others: holds with high probability only --------------------------------------------------
+
+
+def likely_projection(eigenvalues: np.ndarray, n_components: int, n_samples: int) -> float:
+    r"""Δ = 4(λ_d/λ_1 + √(λ_d/λ_1)) √(d(m + log n))/n of App D.2."""
+    ratio = float(eigenvalues.min() / eigenvalues.max())
+    size = math.sqrt(len(eigenvalues) * (n_components + math.log(n_samples)))
+    return 4 * (ratio + math.sqrt(ratio)) * size / n_samples
+
+
+def printed_covariance(n_samples: int) -> float:
+    """6/n of Algorithm 1, App D.1, which does not hold: the rows' own largest norm divides them."""
+    return 6 / n_samples

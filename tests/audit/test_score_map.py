@@ -25,7 +25,7 @@ from weakened import (
 
 from gdppca.auditing import Experiment
 from gdppca.auditing.experiment import Claim
-from gdppca.noise.bits import secure_rng
+from gdppca.noise import secure_noise
 from gdppca.privacy import PureEvent
 from gdppca.steps import histogram
 
@@ -73,7 +73,7 @@ def frame():
 
     def chosen(low):
         values = np.repeat([0.5, 1.5, 2.5], [low, 6, 14 - low])
-        return histogram._private_cell(values, 0.505, edges, log_prior, EPSILON, secure_rng())
+        return histogram._private_cell(values, 0.505, edges, log_prior, EPSILON, secure_noise())
 
     return Experiment(
         name="frame",
@@ -107,7 +107,7 @@ def shown_lower_bound(lowered=0):
         events=noise.events,
     )
     single = np.ones(40_000, dtype=int)
-    shown = np.count_nonzero(histogram.private_counts(single, copy, secure_rng()))
+    shown = np.count_nonzero(histogram.private_counts(single, copy, secure_noise()))
     return beta.ppf(1e-5, shown, len(single) - shown + 1), paid
 
 

@@ -16,10 +16,10 @@ from pyarrow import parquet
 from scipy.sparse.csgraph import connected_components
 
 from gdppca._errors import ColumnTypeError, DataError
-from gdppca.kernels import kendall_tau, sign_covariance, silent
-from gdppca.noise.bits import seeded_rng
+from gdppca.kernels import Blocks, kendall_tau, sign_covariance, silent
+from gdppca.noise import seeded_noise
 from gdppca.signs import as_sign
-from gdppca.tables.base import OrderKeys, Recipe, divided
+from gdppca.tables.base import Recipe, divided
 from gdppca.tables.duck import DuckEngine
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.sources import ArrowData, found_files
@@ -28,7 +28,7 @@ ROWS = 43  # and as many columns
 BLOCK = 8
 NAMES = [f"test_{k}" for k in range(ROWS)]
 SPHERICAL = as_sign("spherical", None, n_features=ROWS)
-PAIRS = Recipe(SPHERICAL, ROWS, BLOCK)
+PAIRS = Recipe(SPHERICAL, ROWS, Blocks(BLOCK))
 PARTITIONS = {
     "one": [43],
     "even": [14, 14, 15],
@@ -151,7 +151,7 @@ def opened(request, tmp_path):
 
 
 def keys(seed=1):
-    return OrderKeys.drawn(seeded_rng(seed))
+    return seeded_noise(seed).keys()
 
 
 def framed(X):
@@ -200,7 +200,7 @@ def test_equal_to_memory_on_the_same_blocks(opened, frame, partition):
 @pytest.mark.parametrize("partition", ["one", "uneven", "empty"])
 def test_equal_to_memory_around_a_centre(opened, frame, partition):
     center, scale = np.linspace(-1, 1, ROWS), np.linspace(0.5, 2, ROWS)
-    recipe = Recipe(SPHERICAL, ROWS, BLOCK, center=center, scale=scale)
+    recipe = Recipe(SPHERICAL, ROWS, Blocks(BLOCK), center=center, scale=scale)
     in_memory = sign_covariance(divided(frame.to_numpy(), scale), center)
     result = scatter(opened(frame, PARTITIONS[partition], keys()), recipe)
     np.testing.assert_allclose(result, in_memory, rtol=0, atol=1e-12)
@@ -210,7 +210,7 @@ def test_a_cut_off_sign_is_the_one_of_memory(opened, frame):
     sign = as_sign("winsor", 2.0, n_features=ROWS)
     blocks = blocks_of(opened(UNIT_VECTORS, keys=keys()))
     in_memory = kendall_tau(frame.to_numpy()[np.concatenate(blocks)], sign, pairs=BLOCK)
-    result = scatter(opened(frame, keys=keys()), Recipe(sign, ROWS, BLOCK))
+    result = scatter(opened(frame, keys=keys()), Recipe(sign, ROWS, Blocks(BLOCK)))
     np.testing.assert_allclose(result, in_memory, rtol=0, atol=1e-12)
 
 
@@ -287,7 +287,7 @@ def test_numbers_of_every_type_are_those_of_memory(opened):
         }
     )
     X = as_matrix(frame).values
-    centred = Recipe(as_sign("spherical"), 6, 4, center=np.zeros(6))
+    centred = Recipe(as_sign("spherical"), 6, Blocks(4), center=np.zeros(6))
     with opened(frame) as engine:
         np.testing.assert_array_equal(engine.sample(ROWS), X)
         total = engine.total(centred, silent)
@@ -330,7 +330,7 @@ def test_text_is_refused_by_column_and_never_quoted(opened, frame, row):
         error = error.__cause__ or error.__context__
 
 
-@pytest.mark.parametrize("recipe", [PAIRS, Recipe(SPHERICAL, ROWS, BLOCK, np.zeros(ROWS))])
+@pytest.mark.parametrize("recipe", [PAIRS, Recipe(SPHERICAL, ROWS, Blocks(BLOCK), np.zeros(ROWS))])
 def test_progress_is_told_in_rows(opened, frame, recipe):
     told = []
     with opened(frame, keys=keys()) as engine:

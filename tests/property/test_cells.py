@@ -19,12 +19,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from gdppca.releases.groups import group_codes
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from gdppca import DPPCA, DataError
-from gdppca.releases.groups import group_codes
 from gdppca.tables.base import OrderKeys
 from gdppca.tables.cells import label_text, label_texts
 from gdppca.tables.files import read_table

@@ -18,7 +18,7 @@ import pytest
 from gdppca import DPPCA
 from gdppca.linalg import SQRT2
 from gdppca.noise import gaussian
-from gdppca.noise.bits import secure_rng
+from gdppca.noise.bits import secure_bits
 from gdppca.noise.gaussian import add_gaussian, lattice_exponent
 from gdppca.steps import scatter
 
@@ -44,7 +44,7 @@ def numpy_normal(x, rng):
 
 
 def ours(x, rng, sigma=1.0):
-    return float(add_gaussian(np.array([x]), sigma, secure_rng())[0])
+    return float(add_gaussian(np.array([x]), sigma, secure_bits())[0])
 
 
 def ours_wide(x, rng):
@@ -57,7 +57,7 @@ def noise_on_the_lattice_but_not_the_value(values, sigma, rng):
 
 
 def broken(x, rng):
-    return float(noise_on_the_lattice_but_not_the_value(np.array([x]), 1.0, secure_rng())[0])
+    return float(noise_on_the_lattice_but_not_the_value(np.array([x]), 1.0, secure_bits())[0])
 
 
 # --- Which of two values can have given the output? -----------------------------------------------

@@ -7,7 +7,7 @@ from scipy import stats
 from gdppca import DPPCA
 from gdppca.linalg import vecd
 from gdppca.noise import gaussian
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise.bits import secure_bits, seeded_bits
 from gdppca.noise.gaussian import add_gaussian
 from gdppca.releases import private_scatter
 
@@ -45,7 +45,7 @@ def test_noise_of_a_wide_matrix_is_gaussian_of_the_stated_scale_and_of_no_other(
 
 @pytest.mark.parametrize("sigma", [1.0, 1.5, 2.0 - 2.0**-52])  # the lattice from coarse to fine
 def test_long_noise_has_its_law_to_the_third_digit(sigma):
-    noise = add_gaussian(np.zeros(2_000_000), sigma, secure_rng()) / sigma
+    noise = add_gaussian(np.zeros(2_000_000), sigma, secure_bits()) / sigma
     assert stats.kstest(noise, "norm").pvalue > LEVEL
     for wrong in (0.98, 1.02):
         assert stats.kstest(noise, "norm", args=(0, wrong)).pvalue < LEVEL
@@ -61,7 +61,7 @@ def test_both_samplers_have_one_law(monkeypatch):
     samples = []
     for short in (10**9, -1):
         monkeypatch.setattr(gaussian, "_SHORT", short)
-        samples.append(add_gaussian(np.zeros(80_000), 1.3, secure_rng()))
+        samples.append(add_gaussian(np.zeros(80_000), 1.3, secure_bits()))
     assert stats.ks_2samp(*samples).pvalue > LEVEL
     assert stats.ks_2samp(samples[0], 1.1 * samples[1]).pvalue < LEVEL
 
@@ -77,7 +77,7 @@ def test_entries_of_the_noise_are_uncorrelated():
     assert np.abs(correlation).max() < 6 / np.sqrt(3000)
 
 
-@pytest.mark.parametrize("source", [secure_rng(), seeded_rng(2)])
+@pytest.mark.parametrize("source", [secure_bits(), seeded_bits(2)])
 def test_spectrum_of_the_noise_ends_at_the_floor(source):
     from gdppca.privacy import GaussianEvent
     from gdppca.releases import ScatterNoise

@@ -22,7 +22,7 @@ from gdppca.auditing.bounds import (
 from gdppca.auditing.experiment import Claim, Experiment
 from gdppca.auditing.worst_pairs import experiment_for
 from gdppca.kernels import Progress, silent
-from gdppca.noise.bits import secure_rng
+from gdppca.noise.bits import generator_for
 from gdppca.privacy import Status
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def audit(
         warnings.simplefilter("ignore")  # of few rows, which are what is wanted here
         experiment = estimator if isinstance(estimator, Experiment) else experiment_for(estimator)
         runs = experiment.runs if runs is None else runs
-        coins = secure_rng().generator().integers(2, size=runs)
+        coins = generator_for(None).integers(2, size=runs)
         scores = np.empty(runs)
         for k, coin in enumerate(coins):
             scores[k] = experiment.score(experiment.run(experiment.tables[coin]))

@@ -67,13 +67,13 @@ class Experiment:
     --------
     >>> from gdppca import auditing
     >>> from gdppca.auditing.experiment import Claim
-    >>> from gdppca.noise.selection import integer_laplace
+    >>> import numpy as np
     >>> from gdppca.privacy import PureEvent
-    >>> from gdppca.noise.bits import secure_rng
+    >>> from gdppca.noise import secure_noise
     >>> count = auditing.Experiment(
     ...     name="a count",
     ...     tables=(4, 5),
-    ...     run=lambda rows: rows + integer_laplace(1, 1.0, secure_rng())[0],
+    ...     run=lambda rows: secure_noise().laplace(np.array([rows]), 1.0)[0],
     ...     score=lambda published: 4.5 - published,
     ...     claim=Claim(events=(PureEvent(purpose="count", epsilon=1.0),), delta=1e-6),
     ... )

@@ -13,20 +13,26 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from gdppca.auditing.draws import Mechanism, Overheard, log_ratio, overheard
+from gdppca.auditing.draws import Heard, Mechanism, log_ratio, overheard
 from gdppca.auditing.experiment import Claim, Experiment, claim_of
+from gdppca.design.run import drawn
 from gdppca.estimators import DPPCA, NSGGD
-from gdppca.estimators.nsggd import descended, descent_of
-from gdppca.noise.bits import secure_rng
-from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
+from gdppca.noise import Noise, calibrated_sigma, secure_noise
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.releases import score_map
-from gdppca.releases.spectrum import private_variances
-from gdppca.steps import quantile
+from gdppca.releases import (
+    private_quantile,
+    private_variances,
+    private_winsorized_mean,
+    score_map,
+)
+from gdppca.steps.base import Public, State
 from gdppca.steps.centre import centre_budget, private_spatial_median
-from gdppca.steps.scale import private_scale, step_shares
-from gdppca.steps.winsorized_mean import private_winsorized_mean
+from gdppca.steps.descent import descended
+from gdppca.steps.quantile import ladder, quantile_grid
+from gdppca.steps.refine import Refinement
+from gdppca.steps.scale import Scale, step_shares
+from gdppca.tables.memory import MemoryTable
 
 _RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
 _RUNS_OF_QUANTILES = 8000
@@ -47,7 +53,7 @@ def long_noise_experiment(epsilon: float, delta: float) -> Experiment:
     return Experiment(
         name="noise of a long vector",
         tables=(0.5 * step, -0.5 * step),
-        run=lambda values: add_gaussian(values, sigma, secure_rng()),
+        run=lambda values: secure_noise().gaussian(values, sigma, sensitivity=1.0),
         score=lambda noisy: float(step @ noisy),
         claim=Claim(events=(event,), delta=delta),
     )
@@ -66,9 +72,7 @@ def quantile_experiment(epsilon: float, delta: float, method: str = "grid") -> E
     return Experiment(
         name=f"private quantile, {method}",
         tables=tables,
-        run=lambda table: quantile.private_quantile(
-            table, q, epsilon, method=method, nonnegative=True
-        ),
+        run=lambda table: private_quantile(table, q, epsilon, method=method, nonnegative=True),
         score=lambda released: 1.0 if released == favoured else 0.0,
         claim=Claim(events=(PureEvent(purpose="quantile", epsilon=epsilon),), delta=delta),
         runs=_RUNS_OF_QUANTILES,
@@ -83,7 +87,7 @@ def _two_candidates(n: int) -> Worst:
 
     On the second table the lower one is better by nearly 2, on the first they are about equal.
     """
-    candidates = quantile._grid(nonnegative=True)[0]
+    candidates = quantile_grid(nonnegative=True)[0]
     k = int(np.searchsorted(candidates, 2.0**50))  # where the prior is flat
     below, between, above = (
         math.sqrt(candidates[i] * candidates[i + 1]) for i in (k - 1, k, k + 1)
@@ -100,7 +104,7 @@ def _few_rungs(n: int) -> Worst:
     The target is half a value. On the second table one value lies below the first rung, where the
     climb stops then, unless the noise of target and count both say otherwise.
     """
-    rungs = quantile._ladder()
+    rungs = ladder()
     early, late = 0.5 * (rungs[2] + rungs[3]), 0.5 * (rungs[3] + rungs[4])
     first, second = np.full((2, n), late)
     first[0], second[0] = early, 0.0
@@ -135,7 +139,7 @@ def counts_experiment(
         for corner, own in zip(corners, "ab", strict=True)
     )
 
-    def run(table: Any) -> Any:
+    def mechanism(table: Any, source: Noise) -> Any:
         named = {"groups": table[1], "categories": ["a", "b"]} if groups else {}
         return score_map(
             table[0],
@@ -146,8 +150,12 @@ def counts_experiment(
             delta=delta,
             kind=kind,
             noise=noise,
+            random_state=source,
             **named,
         )
+
+    def run(table: Any) -> Any:
+        return mechanism(table, secure_noise())
 
     def score(shown: Any) -> float:
         own, other = shown.counts[0, 1, 1] - 50.5, shown.counts[-1, 0, 0] - 50.5
@@ -155,7 +163,8 @@ def counts_experiment(
 
     name = ", ".join(["score map", kind, noise, *["groups"] * groups])
     if noise == "gaussian":
-        return _overheard_experiment(name, (tables[0], tables[1]), run, epsilon, delta, draws=1)
+        both = (tables[0], tables[1])
+        return _overheard_experiment(name, both, mechanism, epsilon, delta, draws=1)
     return Experiment(
         name=name,
         tables=(tables[0], tables[1]),
@@ -188,7 +197,7 @@ def centre_experiment(epsilon: float, delta: float) -> Experiment:
     return _overheard_experiment(
         "private centre",
         (first, second),
-        lambda table: private_spatial_median(table, math.exp(whole), secure_rng()),
+        lambda table, noise: private_spatial_median(table, math.exp(whole), noise),
         epsilon,
         delta,
         draws=6,
@@ -205,7 +214,7 @@ def octaves_experiment(epsilon: float, delta: float) -> Experiment:
     return _overheard_experiment(
         "private centre, octaves",
         (first, second),
-        lambda table: private_spatial_median(table, whole, secure_rng(), longest_walk=share),
+        lambda table, noise: private_spatial_median(table, whole, noise, longest_walk=share),
         epsilon,
         delta,
         draws=1,
@@ -220,11 +229,21 @@ def scale_experiment(epsilon: float, delta: float) -> Experiment:
     return _overheard_experiment(
         "private scale",
         (first, second),
-        lambda table: private_scale(table, mu, secure_rng()),
+        lambda table, noise: private_scale(table, mu, noise),
         epsilon,
         delta,
         draws=len(step_shares(len(first), 2, mu)),
     )
+
+
+def private_scale(X: np.ndarray, mu: float, noise: Noise) -> State:
+    """Private scales of columns, all of μ for them and no centre."""
+    public = Public.of(*X.shape)
+    steps = (
+        Scale(public=public, mu=mu, share=1.0, delta=1e-6),
+        Refinement(public=public, mu=mu),
+    )
+    return drawn(steps, MemoryTable(X, None, noise), noise, State())
 
 
 def winsorized_mean_experiment(epsilon: float, delta: float) -> Experiment:
@@ -235,7 +254,7 @@ def winsorized_mean_experiment(epsilon: float, delta: float) -> Experiment:
     return _overheard_experiment(
         "winsorised mean",
         (first, second),
-        lambda table: private_winsorized_mean(table, rho, secure_rng()),
+        lambda table, noise: private_winsorized_mean(table, rho, noise),
         epsilon,
         delta,
         draws=17,
@@ -250,7 +269,7 @@ def variances_experiment(epsilon: float, delta: float) -> Experiment:
     return _overheard_experiment(
         "private variances",
         (first, second),
-        lambda table: private_variances(table, release, epsilon, delta),
+        lambda table, noise: private_variances(table, release, epsilon, delta, random_state=noise),
         epsilon,
         delta,
         draws=11,
@@ -269,8 +288,8 @@ def _overheard_experiment(
     """All Gaussian draws count; the attacker holds back where there were not as many as usual."""
     whole = GaussianEvent(purpose=name, noise_multiplier=gaussian_multiplier(epsilon, delta))
 
-    def score(heard: Overheard) -> float:
-        gaussian = [draw for draw in heard.draws if draw.name == "add_gaussian"]
+    def score(heard: Heard) -> float:
+        gaussian = [draw for draw in heard.draws if draw.kind == "gaussian"]
         return log_ratio(mechanism, tables, heard.draws) if len(gaussian) == draws else 0.0
 
     return Experiment(
@@ -305,12 +324,13 @@ def descent_experiment(epsilon: float, delta: float) -> Experiment:
     first, second = np.tile([1.0, 0.0], (2, _PAIRS, 1))
     first[0, 1], second[0, 1] = _TINY, -_TINY
     start = np.array([[1.0], [0.0]])
+    descent = pca.descent(Public.of(2 * _PAIRS, 2))
 
     def run(pairs: np.ndarray) -> np.ndarray:
-        return descended(pairs, start, descent_of(pca, 2 * _PAIRS, 2), secure_rng())
+        return descended(pairs, start, descent, secure_noise())
 
     # A replaced pair moves the sum of the gradients by two.
-    multiplier = descent_of(pca, 2 * _PAIRS, 2).sigma * _PAIRS / 2
+    multiplier = descent.sigma * _PAIRS / 2
     step = GaussianEvent(purpose="descent", noise_multiplier=multiplier)
     return Experiment(
         name="step of descent",

@@ -22,12 +22,14 @@ from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard
 from gdppca.auditing.experiment import Experiment, claim_of
-from gdppca.design import Parameters, design_of, lost_steps
+from gdppca.design import Parameters, design_of
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
-from gdppca.estimators.sgpca import likely_sensitivity
 from gdppca.kernels import kendall_tau, sign_covariance
+from gdppca.noise import Noise
 from gdppca.releases import Release
+from gdppca.sensitivity import likely_projection
 from gdppca.signs import Custom, Sign, as_sign, sign_from_description
+from gdppca.steps.base import Public
 
 _ROWS = 8
 _ROWS_FOR_A_CENTRE = 400  # the matrix gets 96 % of the budget then
@@ -85,11 +87,15 @@ def experiment_for(estimator: Any) -> Experiment:
         return Experiment(
             name=name, tables=tables, run=fitter.fit, score=score, claim=claim, runs=runs
         )
+
+    def mechanism(table: np.ndarray, noise: Noise) -> Any:
+        return clone(fitter).set_params(random_state=noise).fit(table)
+
     return Experiment(
         name=name,
         tables=tables,
-        run=partial(overheard, fitter.fit),
-        score=lambda heard: log_ratio(fitter.fit, tables, heard.draws),
+        run=partial(overheard, mechanism),
+        score=lambda heard: log_ratio(mechanism, tables, heard.draws),
         claim=claim,
         runs=_RUNS_OF_DEAR,
     )
@@ -207,7 +213,7 @@ def _rows(pca: Any) -> int:
 
 def _is_lost(pca: DPPCA, rows: int) -> bool:
     """Whether a fit of so few rows would be refused."""
-    return any(lost_steps(design_of(Parameters.of(pca), rows, _columns(pca))))
+    return any(design_of(Parameters.of(pca), Public.of(rows, _columns(pca))).lost)
 
 
 def _reach(sign: Sign) -> float:
@@ -298,7 +304,7 @@ def _projection(pca: SGPCA) -> tuple[Tables, Score]:
     d = _columns(pca)
     Delta = 0.0
     if pca.eigenvalues is not None:
-        Delta = likely_sensitivity(_public(pca.eigenvalues, None), 1, _ROWS)
+        Delta = likely_projection(_public(pca.eigenvalues, None), 1, _ROWS)
     angle = 0.5 * math.acos(min(1.0, Delta / linalg.SQRT2))
     first, second = np.zeros((2, _ROWS, d))
     first[0, :2] = math.cos(angle), math.sin(angle)

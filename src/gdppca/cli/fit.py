@@ -20,11 +20,7 @@ from gdppca.kernels import Progress
 from gdppca.plots._style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
-from gdppca.tables.cells import label_texts
-from gdppca.tables.files import can_read_whole, column_names, read_table
 from gdppca.tables.sources import files_behind
-
-_LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +53,8 @@ def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
     _require_writable(wish, force=force)
     planned = None if wish.plan is None else read_plan(wish.plan)
     with late_progress("comparing rows") as progress:
-        fit = _fit_in_parts if _comes_in_parts(wish) else _fit_at_once
         try:
-            fit(pca, wish, progress)
+            _fit(pca, wish, progress)
         except BaseException as error:
             if hasattr(pca, "release_"):  # drawn and paid for: a warning became an error, say
                 _saved(pca, planned, wish)
@@ -83,41 +78,19 @@ def _saved(pca: DPPCA, planned: dict[str, Any] | None, wish: Wish) -> Release:
     return release
 
 
-def _comes_in_parts(wish: Wish) -> bool:
-    """Whether rows are read in parts: many files, a large one, or the order they have is wanted."""
-    [first, *others] = wish.data
-    whole = not others and first.is_file() and can_read_whole(first)
-    if whole and (wish.variances or wish.score_map or wish.groups):
-        return False  # these look at all rows again
-    return wish.assume_shuffled or not whole or first.stat().st_size > _LARGEST_AT_ONCE
-
-
-def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> None:
-    if wish.variances or wish.score_map or wish.groups:
-        raise ParameterError(
-            "`--variances`, `--score-map` and `--groups` need one CSV or Parquet file that fits "
-            "into memory."
-        )
-    # One name may be a folder or a pattern.
-    source = wish.data if len(wish.data) > 1 else wish.data[0]
-    pca.fit_stream(
-        source,
-        columns=wish.columns,
-        assume_shuffled=wish.assume_shuffled,
-        progress=progress,
-    )
-
-
-def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
-    if wish.assume_shuffled:
-        raise ParameterError("`--assume-shuffled` is for rows that are read in parts.")
-    table, labels, categories = _read(wish)
+def _fit(pca: DPPCA, wish: Wish, progress: Progress) -> None:
+    """Fit what the options say; one name may be a folder or a pattern."""
+    groups, categories = (None, None) if wish.groups is None else _group_wish(wish.groups)
+    if groups is not None and not wish.score_map:
+        raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
     pca.fit_release(
-        table,
+        wish.data if len(wish.data) > 1 else wish.data[0],
         variances=wish.variances,
         score_map=wish.score_map,
-        groups=labels,
+        groups=groups,
         categories=categories,
+        columns=wish.columns,
+        assume_shuffled=wish.assume_shuffled,
         progress=progress,
     )
 
@@ -133,28 +106,6 @@ def _require_writable(wish: Wish, *, force: bool) -> None:
     if wish.report is not None:
         require_writable(wish.report, force=force, never=taken, endings=PAGES)
         require_extras()
-
-
-def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
-    """The table, and labels and categories of the groups where a map by group is wanted."""
-    [file] = wish.data
-    if wish.groups is None:
-        return read_table(file, wish.columns), None, None
-    column, categories = _group_wish(wish.groups)
-    if not wish.score_map:
-        raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
-    every = column_names(file)
-    if column not in every:
-        raise ParameterError(f"'{file}' has no column '{column}' for the groups.")
-    others = [name for name in every if name != column]
-    names = wish.columns or others
-    if column in names:
-        raise ParameterError(f"'{column}' cannot be a group and a column of the analysis.")
-    missing = [name for name in names if name not in others]
-    if missing:
-        raise ParameterError(f"'{file}' has no column '{missing[0]}'.")
-    table = read_table(file, names, labels=column)
-    return table.select(names), label_texts(table.column(column), column), categories
 
 
 def _group_wish(text: str) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ from scipy import linalg
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.noise.bits import rng_for
+from gdppca.noise.bits import generator_for
 
 SPIKES = (10.0, 5.0)
 _V1 = np.array([1.0, 1.0, 1.0, 1.0]) / 2
@@ -87,7 +87,7 @@ def make_elliptical(
     lam = np.array([_validate.finite_positive(spikes=spike) for spike in spikes])
     noise = _validate.finite_positive(noise=noise)
     V = paper_directions(d, len(lam)) if components is None else _orthonormal(components, lam, d)
-    rng = rng_for(random_state).generator()
+    rng = generator_for(random_state)
     Z = np.sqrt(noise) * rng.normal(size=(n, d))
     X = Z + (Z @ V.T * (np.sqrt(lam / noise) - 1)) @ V
     if law != "gaussian":
@@ -163,7 +163,7 @@ def make_contaminated(
     if direction is not None:
         outlying = _validate.vector(d, direction=direction)
     # Another stream than the clean rows', but fixed by the same seed.
-    rng = rng_for(None if random_state is None else random_state + 2**32).generator()
+    rng = generator_for(None if random_state is None else random_state + 2**32)
     bad = rng.choice(n, size=round(fraction * n), replace=False)
     X[bad] = shift * outlying + spread * rng.normal(size=(len(bad), d))
     return Sample(X, V)
@@ -190,7 +190,7 @@ def make_laplace(n: int, *, random_state: int | None = None) -> Sample:
     >>> make_laplace(10, random_state=0).X.shape
     (10, 5)
     """
-    rng = rng_for(random_state).generator()
+    rng = generator_for(random_state)
     return Sample(rng.laplace(size=(_validate.count(n=n), 5)) * [10, 6, 1, 1, 1], np.eye(5)[:2])
 
 
@@ -221,7 +221,7 @@ def make_gamma(n: int, *, reading: str = "scale", random_state: int | None = Non
         _validate.one_of(("scale", "rate"), reading=reading)
     ]
     n = _validate.count(n=n)
-    rng = rng_for(random_state).generator()
+    rng = generator_for(random_state)
     X = rng.normal(size=(n, 5))
     X[:, :2] += rng.gamma(2.0, scale, size=(n, 2))
     return Sample(X, np.eye(5)[:2])

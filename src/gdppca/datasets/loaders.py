@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import ortho_group
 
 from gdppca._errors import DataError
-from gdppca.noise.bits import rng_for
+from gdppca.noise.bits import generator_for
 
 _STEM = "POPRES_08_24_01.EuroThinFinal.LD_0.8.exLD.out0-PCA"
 _COORDINATES = 20
@@ -66,7 +66,7 @@ def load_europe(path: str | Path, *, random_state: int = 0) -> Europe:
         raise DataError(f"There is no folder '{folder}'. {_WHERE}")
     ids, coordinates = _coordinates(folder / f"{_STEM}.eigs")
     eigenvalues = _numbers(folder / f"{_STEM}.eval", 1)[:_COORDINATES, 0]
-    rotation = ortho_group.rvs(_COORDINATES, random_state=rng_for(random_state).generator())
+    rotation = ortho_group.rvs(_COORDINATES, random_state=generator_for(random_state))
     X = 20 * (coordinates * eigenvalues) @ rotation
     countries, places = _countries(folder / "PCA.txt", ids)
     return Europe(X, countries, places, _colors(folder, ids))

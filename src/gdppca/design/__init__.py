@@ -1,16 +1,18 @@
-"""From public numbers to what is drawn: a fit runs it, a plan predicts from it. No row is seen."""
+"""From public numbers to a list of steps: planned, debited and run as one. No row is seen here."""
 
-from gdppca.design.design import Design, Supply, doubts, lost_steps
+from gdppca.design.design import Design
 from gdppca.design.parameters import Parameters, design_of
-from gdppca.design.reserved import reserved_events, shared_out
+from gdppca.design.promise import ASSUMED_LOCATION, assumed_of_sign
+from gdppca.design.run import note_spend_on_error, run
+from gdppca.design.shares import Shares
 
 __all__ = [
+    "ASSUMED_LOCATION",
     "Design",
     "Parameters",
-    "Supply",
+    "Shares",
+    "assumed_of_sign",
     "design_of",
-    "doubts",
-    "lost_steps",
-    "reserved_events",
-    "shared_out",
+    "note_spend_on_error",
+    "run",
 ]

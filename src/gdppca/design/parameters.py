@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
-
-import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.design.design import Design, Supply
+from gdppca.design.design import Design
+from gdppca.design.promise import (
+    ASSUMED_GROUPS,
+    ASSUMED_LOCATION,
+    ASSUMED_ORDER,
+    ASSUMED_SCALE,
+    assumed_of_sign,
+)
+from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
-from gdppca.privacy import PureEvent
+from gdppca.privacy import Event
 from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
+from gdppca.steps.base import Public, State, Step, gaussian_event
+from gdppca.steps.centre import LARGEST_SHARE, Centre
+from gdppca.steps.radius import Radius
+from gdppca.steps.refine import Refinement
+from gdppca.steps.scale import Scale
+from gdppca.steps.scatter import Scatter, matrix_budget, require_representable
+from gdppca.tables.base import ASSUMED_SHUFFLED, Supply
 
+_LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
 
 
@@ -45,40 +60,117 @@ class Parameters:
         """Whether a centre is known before the fit."""
         return self.location is not None and not isinstance(self.location, str)
 
+    @property
+    def has_private_radius(self) -> bool:
+        """Whether the cut-off is to be found."""
+        return isinstance(self.radius, str) and self.radius == "quantile"
 
-def design_of(asked: Parameters, n: int, d: int, supply: Supply = Supply.TABLE) -> Design:
-    """Check every parameter against the shape, before any row counts."""
-    _validate.one_of(CALIBRATIONS, calibration=asked.calibration)  # compared with words below
-    radius_event = _radius_event(asked, supply)
-    radius = asked.radius if radius_event is None else 1.0  # until it is known
-    location, scale = _public_vectors(asked, d)
-    design = Design(
+
+def design_of(
+    asked: Parameters, public: Public, supply: Supply = Supply.TABLE, shares: Shares | None = None
+) -> Design:
+    """Check every parameter against public numbers, and share the budget out, once."""
+    start = _start(asked, public, supply)
+    radius = _radius(asked, public, supply)
+    shares = shares or Shares()
+    more = _more(asked, public, shares)
+    beside = tuple(event for step in (*radius, *more) for event in step.events)
+    if math.isinf(_validate.budget(epsilon=asked.epsilon)):
+        beside = ()
+    budget = matrix_budget(asked.epsilon, asked.delta, asked.calibration, beside)
+    scale, refinement, mu = _scales(asked, public, supply, budget.mu)
+    centre = _centre(asked, public, supply, mu)
+    first = budget.level(start.sign, start.scheme, public.n_samples, public.n_features)
+    matrix = Scatter(public=public, n_components=asked.n_components, first=first, budget=budget)
+    _require_noise(matrix, start, mu if not centre else mu * math.sqrt(1 - LARGEST_SHARE))
+    fit: Event = first.event
+    if budget.stated is None:  # all Gaussian steps count as one: their sum is known
+        fit = gaussian_event("fit", 1 / budget.mu)
+    return Design(
+        public=public,
+        steps=(*scale, *centre, *refinement, *radius, matrix, *more),
+        debit=(fit, *beside),
         epsilon=asked.epsilon,
         delta=asked.delta,
+        noiseless=math.isinf(asked.epsilon),
+        start=start,
         calibration=asked.calibration,
-        n_samples=n,
-        n_features=d,
-        sign=as_sign(asked.sign, radius, n_features=d),
-        scheme=_scheme(asked, n, d, supply),
-        location=location,
-        scale=scale,
-        wanted_location=_wanted_location(asked, supply),
-        scale_share=_scale_share(asked, supply),
-        radius_event=radius_event,
-        quantile=_quantile(asked),
-        supply=supply,
+        assumptions=_assumptions(
+            start, public, supply, shares, sampled=bool(scale or centre or radius)
+        ),
     )
-    design.require_noise()  # a bad budget or radius is refused here
-    return design
 
 
-def _radius_event(asked: Parameters, supply: Supply) -> PureEvent | None:
-    """What a private radius will spend, or None where the radius is public."""
-    if not isinstance(asked.radius, str) or asked.radius != "quantile":
-        return None
-    share = _validate.fraction(quantile_share=asked.quantile_share)
+def settled(asked: Parameters, design: Design) -> Parameters:
+    """The same parameters, with what a design took of the objects among them."""
+    start = design.start
+    return replace(
+        asked,
+        sign=start.sign,
+        radius=None,
+        location=asked.location if start.location is None else start.location,
+        scale=asked.scale if start.scale is None else start.scale,
+    )
+
+
+def _start(asked: Parameters, public: Public, supply: Supply) -> State:
+    """What is public: a sign, a scheme, and a centre and scales where they are arrays."""
+    _validate.one_of(CALIBRATIONS, calibration=asked.calibration)  # compared with words below
+    d = public.n_features
+    vectors = {
+        name: _validate.vector(d, **{name: value})
+        for name in ("location", "scale")
+        if (value := getattr(asked, name)) is not None and not isinstance(value, str)
+    }
+    if "scale" in vectors and not (vectors["scale"] > 0).all():
+        raise ParameterError("`scale` must hold numbers > 0.")
+    radius = 1.0 if asked.has_private_radius else asked.radius  # until it is known
+    sign = as_sign(asked.sign, radius, n_features=d)
+    return State(
+        sign=sign,
+        scheme=_scheme(asked, public, supply),
+        location=vectors.get("location"),
+        scale=vectors.get("scale"),
+    )
+
+
+def _assumptions(
+    start: State, public: Public, supply: Supply, shares: Shares, *, sampled: bool
+) -> tuple[str, ...]:
+    """What is taken for granted beside what every estimator does."""
+    ordered = start.scheme.ordered or (sampled and public.n_seen < public.n_samples)
+    taken = {
+        ASSUMED_LOCATION: start.location is not None,
+        ASSUMED_SCALE: start.scale is not None,
+        ASSUMED_ORDER: supply is Supply.BATCHES and start.scheme.ordered,
+        ASSUMED_SHUFFLED: supply is Supply.UNSHUFFLED and ordered,
+        ASSUMED_GROUPS: shares.groups is not None,
+    }
+    return assumed_of_sign(start.sign) + tuple(words for words, holds in taken.items() if holds)
+
+
+def _require_noise(matrix: Scatter, start: State, least_mu: float) -> None:
+    """Refuse noise that could not be drawn, whatever the steps before the matrix will take."""
+    assert matrix.budget is not None
+    n, d = matrix.public.n_samples, matrix.public.n_features
+    leanest = replace(matrix.budget, mu=least_mu).level(start.sign, start.scheme, n, d)
+    for level in (matrix.first, leanest):
+        require_representable(level, start.sign, d)
+
+
+def _more(asked: Parameters, public: Public, shares: Shares) -> tuple[Step, ...]:
+    """Steps after the matrix."""
+    known = asked.has_public_center
+    return shares.steps(public, asked.epsilon, asked.delta, asked.n_components, known_center=known)
+
+
+def _radius(asked: Parameters, public: Public, supply: Supply) -> tuple[Radius, ...]:
+    """The step of a private radius, none where the radius is public."""
     if asked.quantile is not None:
         _validate.fraction(quantile=asked.quantile)
+    if not asked.has_private_radius:
+        return ()
+    share = _validate.fraction(quantile_share=asked.quantile_share)
     if not isinstance(asked.sign, str) or asked.sign not in TYPICAL_QUANTILE:
         raise ParameterError("`radius='quantile'` needs a sign given by name that has a cut-off.")
     if supply is Supply.BATCHES:
@@ -86,58 +178,23 @@ def _radius_event(asked: Parameters, supply: Supply) -> PureEvent | None:
             "`radius='quantile'` needs all rows at once. With partial_fit give a number."
         )
     epsilon = min(share * _validate.positive(epsilon=asked.epsilon), _LARGEST_QUANTILE_EPSILON)
-    return PureEvent(purpose="radius", epsilon=epsilon)
+    q = TYPICAL_QUANTILE[asked.sign] if asked.quantile is None else asked.quantile
+    step = Radius(
+        public=public,
+        sign=asked.sign,
+        quantile=q,
+        epsilon=epsilon,
+        public_center=asked.has_public_center,
+    )
+    return (step,)
 
 
-def _quantile(asked: Parameters) -> float:
-    """Which quantile a private radius is."""
-    if asked.quantile is not None:
-        return _validate.fraction(quantile=asked.quantile)
-    return TYPICAL_QUANTILE.get(asked.sign, 0.5) if isinstance(asked.sign, str) else 0.5
-
-
-def _public_vectors(asked: Parameters, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Public centre and scales, where they are arrays."""
-    public = {
-        name: _validate.vector(d, **{name: value})
-        for name in ("location", "scale")
-        if (value := getattr(asked, name)) is not None and not isinstance(value, str)
-    }
-    location, scale = public.get("location"), public.get("scale")
-    if scale is not None and not (scale > 0).all():
-        raise ParameterError("`scale` must hold numbers > 0.")
-    return location, scale
-
-
-def _wanted_location(asked: Parameters, supply: Supply) -> str | None:
-    """Whether a private centre is asked for; "auto" leaves it to the public numbers."""
-    if not isinstance(asked.location, str):
-        return None
-    wanted = _validate.one_of(("private", "auto"), location=asked.location)
-    asks_for_pairs = asked.calibration == "paper" or not _is_auto(asked.pairs)
-    if wanted == "auto":
-        return None if supply is Supply.BATCHES or asks_for_pairs else "auto"
-    if supply is Supply.BATCHES:
-        raise ParameterError(
-            "`location='private'` needs all rows at once. With partial_fit give None, 'auto' "
-            "or a public centre."
-        )
-    if asks_for_pairs:
-        raise ParameterError(
-            "`location='private'` compares rows with a centre, not in pairs, and has tight "
-            "noise: leave `pairs` at 'auto' and `calibration` at 'tight'."
-        )
-    return "private"
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
-def _scale_share(asked: Parameters, supply: Supply) -> float | None:
-    """Share of μ² for private scales, None where they are not asked for."""
+def _scales(
+    asked: Parameters, public: Public, supply: Supply, mu: float
+) -> tuple[tuple[Scale, ...], tuple[Refinement, ...], float]:
+    """The steps of private scales, before a centre and after it, and the μ that they leave."""
     if not isinstance(asked.scale, str):
-        return None
+        return (), (), mu
     _validate.one_of(("private",), scale=asked.scale)
     if supply is Supply.BATCHES:
         raise ParameterError(
@@ -145,11 +202,44 @@ def _scale_share(asked: Parameters, supply: Supply) -> float | None:
         )
     if asked.calibration == "paper":
         raise ParameterError("`scale='private'` goes with `calibration='tight'` only.")
-    return _validate.fraction(scale_share=asked.scale_share)
+    share = _validate.fraction(scale_share=asked.scale_share)
+    if 1 - share < _LEAST_KEPT:
+        raise ParameterError("`scale_share` leaves nothing for the matrix: choose it smaller.")
+    own = mu * math.sqrt(share)
+    coarse = Scale(public=public, mu=own, share=share, delta=asked.delta)
+    return (coarse,), (Refinement(public=public, mu=own),), mu * math.sqrt(1 - share)
 
 
-def _scheme(asked: Parameters, n: int, d: int, supply: Supply) -> Scheme:
-    scheme = as_scheme(asked.pairs, n, d)
+def _centre(asked: Parameters, public: Public, supply: Supply, mu: float) -> tuple[Centre, ...]:
+    """The step of a private centre where it is asked for; "auto" asks the public numbers."""
+    if not isinstance(asked.location, str):
+        return ()
+    wanted = _validate.one_of(("private", "auto"), location=asked.location)
+    pairs = asked.calibration == "paper" or not _is_auto(asked.pairs)
+    if wanted == "auto":
+        step = Centre(public=public, mu=mu, cautious=True)
+        # Without noise there is none to halve, and pairs need no centre.
+        pays = math.isfinite(mu) and step.budget.worthwhile
+        return (step,) if pays and not pairs and supply is not Supply.BATCHES else ()
+    if supply is Supply.BATCHES:
+        raise ParameterError(
+            "`location='private'` needs all rows at once. With partial_fit give None, 'auto' "
+            "or a public centre."
+        )
+    if pairs:
+        raise ParameterError(
+            "`location='private'` compares rows with a centre, not in pairs, and has tight "
+            "noise: leave `pairs` at 'auto' and `calibration` at 'tight'."
+        )
+    return (Centre(public=public, mu=mu, cautious=False),)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _scheme(asked: Parameters, public: Public, supply: Supply) -> Scheme:
+    scheme = as_scheme(asked.pairs, public.n_samples, public.n_features)
     if asked.has_public_center:
         return OneSample()
     if supply is Supply.TABLE:

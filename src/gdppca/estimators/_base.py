@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -14,59 +15,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
+from gdppca.design import Design, Shares, note_spend_on_error, run
+from gdppca.kernels import Progress, silent
 from gdppca.ledgers import HiddenPassword
-from gdppca.privacy import Event, Guarantee, Status
-from gdppca.privacy.counting import UNCOUNTED, counted
-from gdppca.releases import NoisyScatter, Release
-from gdppca.releases.spectrum import release_intervals
-from gdppca.signs import Custom, Sign
+from gdppca.noise import noise_for
+from gdppca.releases import Release, release_intervals
+from gdppca.releases.publish import generic_names, published
+from gdppca.steps.base import State
+from gdppca.tables.base import Table
 from gdppca.tables.frames import Matrix, as_matrix
+from gdppca.tables.memory import MemoryTable
+from gdppca.tables.open import open_table
 from gdppca.theory import (
     LoadingIntervals,
     denoised_eigenvalues,
     noise_edge,
     spherical_eigenvalues_inverse,
 )
-
-ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-    UNCOUNTED,
-)
-ASSUMED_LOCATION = "The centre was chosen without looking at the data."
-ASSUMED_OWN_SIGN = (
-    "The sign is the user's own: its `radial` gives each length a new one of at most `sup_norm`, "
-    "from that length alone and always the same, and was not derived from the data."
-)
-NO_NOISE = "epsilon is infinite, so no noise was added"
-
-
-def assumed_of_sign(sign: Sign) -> tuple[str, ...]:
-    """What is taken for granted of a sign: nothing of those that are built in and proven."""
-    return (ASSUMED_OWN_SIGN,) if isinstance(sign, Custom) else ()
-
-
-def promise(
-    events: tuple[Event, ...],
-    delta: float,
-    *,
-    entered: bool,
-    seeded: bool,
-    noiseless: bool,
-    assumed: tuple[str, ...] = (),
-    status: Status = Status.PROVEN,
-    reason: str = "",
-) -> Guarantee:
-    """What a fit promises by its draws; nothing without noise, else as firmly as `status` says."""
-    return Guarantee(
-        events=events,
-        delta=delta,
-        assumptions=(*counted(ASSUMED, entered=entered), *assumed),
-        seeded=seeded,
-        status=Status.NONE if noiseless else status,
-        reason=NO_NOISE if noiseless else reason,
-    )
 
 
 def check_rows(n: int, at_least: int = 2) -> None:
@@ -94,24 +59,6 @@ def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
         )
 
 
-@contextmanager
-def note_spend_on_error(epsilon: float, delta: float) -> Iterator[None]:
-    """Say with any error that noise may have been drawn: what is drawn cannot be undone."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(
-            f"Count (epsilon = {epsilon:g}, delta = {delta:g}) as spent: some noise may have been "
-            "drawn before this happened."
-        )
-        raise
-
-
-def generic_names(n_features: int) -> tuple[str, ...]:
-    """Names of columns that have none."""
-    return tuple(f"x{k}" for k in range(n_features))
-
-
 def require_columns(n: int, d: int) -> None:
     """Refuse a table without columns."""
     if d == 0:
@@ -129,37 +76,8 @@ def checked_matrix(pca: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
     return matrix
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """What a method found: directions as rows, and the noisy matrix they come from, if any."""
-
-    components: np.ndarray
-    noise_sd: float
-    scatter: np.ndarray | None = None
-    eigenvalues: np.ndarray | None = None
-    location: np.ndarray | None = None
-
-    @classmethod
-    def leading(
-        cls,
-        noisy: NoisyScatter,
-        n_components: int | Callable[[np.ndarray], int],
-        location: np.ndarray | None = None,
-    ) -> Self:
-        """The leading eigenvectors; how many, the eigenvalues may decide."""
-        spectrum = linalg.Spectrum(noisy.matrix)
-        m = n_components(spectrum.values) if callable(n_components) else n_components
-        return cls(
-            components=spectrum.leading(m).T,
-            noise_sd=noisy.noise_sd,
-            scatter=noisy.matrix,
-            eigenvalues=spectrum.values,
-            location=location,
-        )
-
-
 @dataclass(eq=False, repr=False)  # scikit-learn compares and shows estimators in its own way
-class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Shared face of the estimators: everything below is post-processing of `release_`."""
 
     n_components: Any = 2
@@ -167,7 +85,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     epsilon: float = 1.0
     delta: float = 1e-6
     ledger: str | None = None
-    random_state: int | None = None
+    random_state: Any = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; an address is itself but for its repr, which hides a password.
@@ -201,36 +119,41 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         names = getattr(self, "feature_names_in_", None)
         return generic_names(self.n_features_in_) if names is None else tuple(names)
 
-    def _publish(
+    def _fit(
         self,
-        found: Found,
-        guarantee: Guarantee,
-        n_samples: int,
-        *,
-        calibration: str,
-        sign: Sign | None = None,
-        scheme: dict[str, Any] | None = None,
-        scale: np.ndarray | None = None,
-        scale_error: np.ndarray | None = None,
+        source: Any,
+        shares: Shares | None = None,
+        progress: Progress = silent,
+        **how: Any,
     ) -> Self:
+        """Open the table, design, debit, one step after the other, publish."""
+        self._forget()
+        noise = noise_for(self.random_state)
+        with open_table(source, noise, **how) as table:
+            self._learn_table(source, table)
+            design = self._design(table, shares)
+            state = run(design, table, noise, self.ledger, progress)
+        return self._publish(design, state, self.ledger, seeded=noise.seeded)
+
+    def _learn_table(self, source: Any, table: Table) -> None:
+        """Take the columns' names as scikit-learn does, from a frame or from a file."""
+        require_columns(table.n_samples, table.n_features)
+        if isinstance(table, MemoryTable) and not isinstance(source, str | os.PathLike | list):
+            named = source if table.names else table.values
+            validate_data(self, named, reset=True, skip_check_array=True)
+        else:
+            self._learn_columns(table.n_features, table.names)
+
+    @abstractmethod
+    def _design(self, table: Table, shares: Shares | None) -> Design:
+        """Check all parameters against public numbers, and warn; nothing is spent."""
+
+    def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
         """Make the release of what was drawn, and take it over."""
-        release = Release(
-            components=found.components,
-            scatter=found.scatter,
-            noise_sd=found.noise_sd,
-            sign=None if sign is None else sign.describe(),
-            scheme=scheme,
-            calibration=calibration,
-            n_samples=n_samples,
-            n_features=self.n_features_in_,
-            feature_names=self._names(),
-            location=found.location,
-            scale=scale,
-            scale_error=scale_error,
-            guarantee=guarantee,
-            method=type(self).__name__,
-        )
-        return self._adopt(release, found.eigenvalues)
+        entered = ledger is not None
+        with note_spend_on_error(design.epsilon, design.delta), np.errstate(all="ignore"):
+            release = published(design, state, type(self).__name__, self._names(), entered, seeded)
+            return self._adopt(release, state.eigenvalues)
 
     def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
         """Take over a release, with its eigenvalues where they are known; nothing else stays."""

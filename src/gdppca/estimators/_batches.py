@@ -2,46 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gdppca._errors import StateError
+from gdppca.design import Design, Parameters, design_of
+from gdppca.design.parameters import settled
 from gdppca.estimators._base import check_rows
-from gdppca.estimators._settings import Settings
-from gdppca.noise.bits import Rng
-from gdppca.tables.base import Sums
+from gdppca.noise import noise_for
+from gdppca.steps.base import Public
+from gdppca.tables.base import Summed, Sums, Supply, divided
 
 
 class Batches:
-    """Exact sums of the rows so far, not private, and the settings of the first batch.
+    """Exact sums of the rows so far, not private, and the parameters of the first batch.
 
-    The settings, the ledger among them, stay those of the first batch: noise for other parameters
-    than those of the sums would protect nobody, and a draw without its debit would be uncounted.
+    The parameters, the ledger among them, stay those of the first batch: noise for other ones than
+    those of the sums would protect nobody, and a draw without its debit would be uncounted.
     """
 
-    def __init__(self, settings: Settings, rng: Rng) -> None:
-        self._settings = settings
-        self._sums = [settings.recipe.empty()]  # empty while a batch is counted, and after
-        self.rng = rng
+    def __init__(self, design: Design, pca: Any) -> None:
+        self._asked = settled(Parameters.of(pca), design)
+        self._n_features, self._scale = design.public.n_features, design.start.scale
+        recipe = design.start.recipe(self._n_features)
+        self._sums = [recipe.empty()]  # empty while a batch is counted, and after
+        self.ledger: str | None = pca.ledger
+        self.noise = noise_for(pca.random_state)
 
     def add(self, X: np.ndarray) -> None:
         """Count a batch of rows."""
         sums = self._taken()
-        sums.update(self._settings.divided(X), self.rng.permutation(len(X)))
+        sums.update(divided(X, self._scale), self.noise.permutation(len(X)))
         self._sums.append(sums)
 
     @np.errstate(all="ignore")  # no error or warning may depend on a cell
-    def finish(self, ledger: str | None) -> tuple[np.ndarray, Settings]:
-        """The scatter matrix of all rows, not private, and settings for so many; only once."""
-        if self._settings.ledger is None and ledger is not None:
+    def finish(self, ledger: str | None) -> tuple[Summed, Design]:
+        """The sums of all rows, not private, and a design for so many; only once."""
+        if self.ledger is None and ledger is not None:
             raise StateError(
                 "`ledger` was set after the first batch, which fixes all parameters. Set it to "
                 "None again, or start again with sklearn.base.clone(...)."
             )
         sums = self._taken()
         check_rows(sums.n_samples)
-        settings = self._settings.with_(n_samples=sums.n_samples)
-        settings.require_noise()
-        return sums.mean(), settings
+        public = Public.of(sums.n_samples, self._n_features, Supply.BATCHES)
+        design = design_of(self._asked, public, Supply.BATCHES)
+        return Summed(sums, self._n_features), design
 
     def _taken(self) -> Sums:
         """Take the sums, so that nobody else can use them meanwhile.

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gdppca import _validate, linalg
+from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.estimators._base import Found
-from gdppca.estimators._baseline import Baseline, Setup
-from gdppca.kernels import OneSample, sign_covariance
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian
-from gdppca.privacy import NonPrivateEvent, Status
-from gdppca.privacy.accounting import classical_multiplier
-from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
+from gdppca.design import Design
+from gdppca.estimators._baseline import Baseline
+from gdppca.kernels import OneSample
+from gdppca.privacy import Status
 from gdppca.signs import Winsor
-from gdppca.steps.scatter import require_representable
+from gdppca.steps.base import Public, State
+from gdppca.steps.printed import PrintedCovariance
+from gdppca.steps.scatter import Scatter, matrix_budget, require_representable
 
-PRINTED = NonPrivateEvent(purpose="scatter")  # what the printed form draws
 _OWN_NORM = (
     "the rows are divided by their own largest norm, so one row can move the matrix far beyond "
     "the stated sensitivity; give `norm` and `center`"
@@ -87,49 +82,25 @@ class AnalyzeGauss(Baseline):
     norm: float | None = None
     center: Any = None
 
-    def _setup(self, n: int, d: int) -> Setup:
-        noiseless = math.isinf(self.epsilon)
-        ball = self._ball(d)
+    def _steps_for(self, public: Public) -> Design:
+        ball = self._ball(public.n_features)
         if ball is None:
-            return Setup(
-                events=(PRINTED,),
-                draw=self._printed,
-                calibration="printed",
-                noiseless=noiseless,
-                status=Status.NONE,
-                reason=_OWN_NORM,
+            step = PrintedCovariance(
+                public=public,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                n_components=self.n_components,
+            )
+            return self._list(
+                step, public=public, calibration="printed", status=Status.NONE, reason=_OWN_NORM
             )
         sign, center = ball
-        noise = self._noise(sign, n, d)
-        return Setup(
-            events=(noise.event,),
-            draw=partial(self._pulled_back, sign, center, noise),
-            calibration="tight",
-            noiseless=noiseless,
-            sign=sign,
-        )
-
-    def _printed(self, X: np.ndarray, rng: Rng) -> Found:
-        noisy = printed_scatter(X, self.epsilon, self.delta, rng)
-        return Found.leading(noisy, self.n_components)
-
-    def _pulled_back(
-        self, ball: Winsor, center: np.ndarray, noise: ScatterNoise, X: np.ndarray, rng: Rng
-    ) -> Found:
-        noisy = private_scatter(sign_covariance(X, center, ball), noise, rng)
-        return Found.leading(noisy, self.n_components, center)
-
-    def _noise(self, ball: Winsor, n: int, d: int) -> ScatterNoise:
-        noise = scatter_noise(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sign=ball,
-            scheme=OneSample(),
-            n_samples=n,
-            n_features=d,
-        )
-        require_representable(noise, ball, d)
-        return noise
+        budget = matrix_budget(self.epsilon, self.delta, "tight")
+        level = budget.level(sign, OneSample(), public.n_samples, public.n_features)
+        require_representable(level, sign, public.n_features)
+        matrix = Scatter(public=public, n_components=self.n_components, first=level)
+        start = State(sign=sign, scheme=OneSample(), location=center)
+        return self._list(matrix, public=public, start=start)
 
     def _ball(self, d: int) -> tuple[Winsor, np.ndarray] | None:
         """Sign and centre of the ball that rows are pulled back to, None for the printed form."""
@@ -144,23 +115,3 @@ class AnalyzeGauss(Baseline):
                 "looking at the data; zeros are allowed."
             )
         return Winsor(norm), _validate.vector(d, center=self.center)
-
-
-def printed_covariance(X: np.ndarray) -> np.ndarray:
-    """Lines 1 to 3 of Algorithm 1: centred rows over their largest norm, 1/(n-1)."""
-    Z = X / max(np.abs(X).max(), np.finfo(float).tiny)  # changes nothing but overflow
-    Z = Z - Z.mean(axis=0)
-    largest = np.sqrt(np.einsum("ij,ij->i", Z, Z).max())
-    if largest > 0:
-        Z = Z / largest
-    return linalg.symmetrized(Z.T @ Z) / (len(Z) - 1)
-
-
-def printed_scatter(X: np.ndarray, epsilon: float, delta: float, rng: Rng) -> NoisyScatter:
-    """Algorithm 1 as printed, up to its eigenvectors; not private, whatever the noise."""
-    Sigma_hat = printed_covariance(X)
-    if math.isinf(epsilon):
-        return NoisyScatter(matrix=Sigma_hat, noise_sd=0.0, event=PRINTED)
-    sigma = 6 / len(X) * classical_multiplier(epsilon, delta)
-    noisy = linalg.vecd_inverse(add_gaussian(linalg.vecd(Sigma_hat), sigma, rng))
-    return NoisyScatter(matrix=noisy, noise_sd=sigma, event=PRINTED)

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from gdppca._errors import ParameterError, StateError
-from gdppca.design import Parameters, Supply
+from gdppca._errors import ParameterError, PrivacyWarning, StateError
+from gdppca.design import Design, Parameters, Shares, design_of, run
 from gdppca.estimators._base import (
-    Found,
     PrivatePCA,
+    check_components,
+    check_rows,
     checked_matrix,
-    generic_names,
-    note_spend_on_error,
-    require_columns,
+    warn_of_large_delta,
 )
 from gdppca.estimators._batches import Batches
-from gdppca.estimators._parameters import parameters_of, settings_of, warn_of_weakness
-from gdppca.estimators._run import drawn_from_engine, drawn_from_sums, drawn_from_table
-from gdppca.estimators._settings import Settings
-from gdppca.estimators.joint_release import Additions
 from gdppca.kernels import Progress, silent
-from gdppca.ledgers import require_room
-from gdppca.noise.bits import rng_for
+from gdppca.ledgers import check_ledger
+from gdppca.noise import noise_for
 from gdppca.planning import Plan, plan
-from gdppca.privacy import Event
-from gdppca.releases import NoisyScatter, Release
-from gdppca.tables.base import OrderKeys
-from gdppca.tables.open import lives_on_a_cluster, open_engine
+from gdppca.releases import Release
+from gdppca.releases.publish import generic_names, parameters_of
+from gdppca.steps.base import Public, State
+from gdppca.tables.base import Supply, Table
+from gdppca.tables.memory import MemoryTable
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,9 +48,9 @@ class DPPCA(PrivatePCA):
     ledger : None or str, default None
         Where spends are counted, and of which data set: "sqlite:///budget.db#patients". A fit that
         would go beyond the data set's cap is refused before any noise is drawn.
-    random_state : None or int, default None
+    random_state : None, int or Noise, default None
         None draws from the system's secure source. A seed makes a simulation that protects
-        nobody, and the guarantee says so.
+        nobody, and the guarantee says so. `gdppca.noise` has noise that is overheard, for audits.
     sign : str or Sign, default "spherical"
         What is kept of a difference: "spherical", "winsor", "trimmed", "ball", "quad", "shell",
         "lr", or an object with `radial` and `sup_norm`.
@@ -145,9 +142,9 @@ class DPPCA(PrivatePCA):
 
         Parameters
         ----------
-        X : table of shape (n, d)
-            numpy, pandas, polars or pyarrow, or a table of Dask or Spark; one row per person, at
-            least two rows.
+        X : table of shape (n, d), str or path
+            numpy, pandas, polars or pyarrow, a table of Dask or Spark, or a file; one row per
+            person, at least two rows.
         y : None
             Ignored.
 
@@ -156,7 +153,7 @@ class DPPCA(PrivatePCA):
         DPPCA
             Itself.
         """
-        return self.fit_stream(X) if lives_on_a_cluster(X) else self._fit(X)
+        return self._fit(X)
 
     def fit_release(
         self,
@@ -167,6 +164,8 @@ class DPPCA(PrivatePCA):
         bins: Any = "auto",
         groups: Any = None,
         categories: Any = None,
+        columns: list[str] | None = None,
+        assume_shuffled: bool = False,
         progress: Progress = silent,
     ) -> Release:
         """Fit, and release variances and a score map from the same rows under the same (ε, δ).
@@ -181,10 +180,14 @@ class DPPCA(PrivatePCA):
             Share of the budget for a private map of the scores; 0 releases none.
         bins : "auto", int or (int, int), default "auto"
             Bins of the map along each axis.
-        groups : None or sequence of labels, default None
-            Public labels of the rows, for a map by group.
+        groups : None, sequence of labels or str, default None
+            Labels of the rows, for a map by group; of a file, the name of their column.
         categories : None or sequence, default None
             The labels that there can be, declared without looking at the data.
+        columns : list of str, optional
+            Columns of a file to use; all others if left out.
+        assume_shuffled : bool, default False
+            As for `fit_stream`.
         progress : callable, optional
             Called with the number of tasks done and in all.
 
@@ -205,20 +208,18 @@ class DPPCA(PrivatePCA):
         >>> release.score_map.counts.ndim, release.variances.shape
         (3, (2,))
         """
-        self._forget()
-        more = Additions.of(
-            self,
+        grouped = groups is not None or categories is not None
+        self._fit(
             X,
-            variances=variances,
-            score_map=score_map,
-            bins=bins,
-            groups=groups,
-            categories=categories,
+            Shares(variances=variances, score_map=score_map, bins=_kept(bins)),
+            progress,
+            columns=columns,
+            groups=_kept(groups),
+            categories=_kept(categories),
+            assume_shuffled=assume_shuffled,
+            whole=True if variances or score_map or grouped else None,
         )
-        self._fit(X, progress, more.reserved)  # enters what is reserved with its own spend
-        release = more.added_to(self.release_)
-        self._adopt(release, self.eigenvalues_)
-        return release
+        return self.release_
 
     def plan(
         self,
@@ -309,27 +310,36 @@ class DPPCA(PrivatePCA):
         >>> pca.n_samples_, np.abs(pca.components_[0]).argmax()
         (20000, np.int64(0))
         """
-        self._forget()
-        rng = rng_for(self.random_state)
-        keys = None if assume_shuffled else OrderKeys.drawn(rng)
-        with open_engine(source, keys, columns) as engine:
-            require_columns(engine.n_samples, engine.n_features)
-            self._learn_columns(engine.n_features, engine.names)
-            supply = Supply.UNSHUFFLED if assume_shuffled else Supply.ENGINE
-            settings = settings_of(self, engine.n_samples, engine.n_features, supply)
-            warn_of_weakness(settings, stacklevel=3)
-            require_room(settings.ledger, settings.debit)
-            return self._take_over(*drawn_from_engine(engine, settings, rng, progress))
+        return self._fit(
+            source,
+            progress=progress,
+            columns=columns,
+            assume_shuffled=assume_shuffled,
+            whole=False,
+        )
 
-    def _fit(self, X: Any, progress: Progress = silent, reserved: tuple[Event, ...] = ()) -> Self:
-        """Fit within (ε, δ) less what is reserved for releases to come."""
-        self._forget()
-        X = checked_matrix(self, X, reset=True).values
-        settings = settings_of(self, *X.shape).with_(reserved=reserved)
-        settings.require_noise()  # too much reserved is refused here
-        warn_of_weakness(settings, stacklevel=4)
-        rng = rng_for(self.random_state)
-        return self._take_over(*drawn_from_table(X, settings, rng, progress))
+    def _design(self, table: Table, shares: Shares | None) -> Design:
+        check_rows(table.n_samples)
+        public = Public.of(table.n_samples, table.n_features, table.supply)
+        if shares is not None and isinstance(table, MemoryTable):
+            shares = replace(shares, groups=table.groups)
+        design = self._checked_design(public, table.supply, shares)
+        _warn_of_weakness(design, stacklevel=5)
+        return design
+
+    def _checked_design(
+        self, public: Public, supply: Supply, shares: Shares | None = None
+    ) -> Design:
+        """Check every parameter against the shape, before any row counts."""
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                raise ParameterError(
+                    f"`n_components` must be a whole number or 'auto', got {self.n_components!r}."
+                )
+        else:
+            check_components(self.n_components, public.n_features)
+        check_ledger(self.ledger, seeded=noise_for(self.random_state).seeded)
+        return design_of(Parameters.of(self), public, supply, shares)
 
     @np.errstate(all="ignore")
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -359,8 +369,8 @@ class DPPCA(PrivatePCA):
         X = checked_matrix(self, X, reset=batches is None).values
         if batches is None:
             # Any number of rows will do until all are in.
-            settings = settings_of(self, 2, X.shape[1], Supply.BATCHES)
-            batches = self._batches = Batches(settings, rng_for(self.random_state))
+            design = self._checked_design(Public.of(2, X.shape[1]), Supply.BATCHES)
+            batches = self._batches = Batches(design, self)
         batches.add(X)
         return self
 
@@ -375,9 +385,11 @@ class DPPCA(PrivatePCA):
         batches: Batches | None = self.__dict__.get("_batches")
         if batches is None:
             raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-        K_hat, settings = batches.finish(self.ledger)
-        warn_of_weakness(settings, stacklevel=3)
-        return self._take_over(*drawn_from_sums(K_hat, settings, batches.rng))
+        table, design = batches.finish(self.ledger)
+        _warn_of_weakness(design, stacklevel=3)
+        state = run(design, table, batches.noise, batches.ledger)
+        self.__dict__.pop("_batches", None)
+        return self._publish(design, state, batches.ledger, seeded=batches.noise.seeded)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -412,20 +424,8 @@ class DPPCA(PrivatePCA):
         state: dict[str, Any] = super().__getstate__()
         return state
 
-    def _take_over(self, noisy: NoisyScatter, settings: Settings) -> Self:
-        """Publish what was drawn and paid for."""
-        self.__dict__.pop("_batches", None)
-        with note_spend_on_error(settings.epsilon, settings.delta), np.errstate(all="ignore"):
-            self._publish(
-                Found.leading(noisy, settings.n_kept, settings.location),
-                settings.guarantee,
-                settings.n_samples,
-                calibration=settings.calibration,
-                sign=settings.sign,
-                scheme=settings.described_scheme,
-                scale=settings.scale,
-                scale_error=settings.scale_error,
-            )
+    def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
+        super()._publish(design, state, ledger, seeded=seeded)
         if self.n_components_ == 0:  # only now: a warning may be an error, and it is paid for
             warnings.warn(
                 "No direction stands above the noise: there are no components. More rows or "
@@ -434,3 +434,23 @@ class DPPCA(PrivatePCA):
                 stacklevel=4,
             )
         return self
+
+
+def _warn_of_weakness(design: Design, stacklevel: int) -> None:
+    """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
+    for lost in design.lost:
+        raise ParameterError(lost)
+    warn_of_large_delta(design.delta, design.public.n_samples, stacklevel)
+    reached = design.guarantee(design.debit, entered=False, seeded=False).nominal_epsilon
+    stronger = reached > design.epsilon
+    said = (
+        f"The paper's noise does not reach epsilon = {design.epsilon:g} here; the guarantee "
+        f"states the true value, {reached:.4g}."
+    )
+    for doubt in (*design.doubts, *([said] if stronger else [])):
+        warnings.warn(doubt, PrivacyWarning, stacklevel=stacklevel + 1)
+
+
+def _kept(wish: Any) -> Any:
+    """A wish that can be read twice; an iterator cannot."""
+    return list(wish) if isinstance(wish, Iterator) else wish

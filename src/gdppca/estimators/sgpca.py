@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gdppca import _validate, linalg
+from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.estimators._base import Found
-from gdppca.estimators._baseline import Baseline, Setup
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian, lattice_slack
-from gdppca.privacy import GaussianEvent, NonPrivateEvent, Status
-from gdppca.privacy.accounting import classical_multiplier
-from gdppca.releases import NoisyScatter, ScatterNoise
+from gdppca.design import Design
+from gdppca.estimators._baseline import Baseline
+from gdppca.privacy import Status
+from gdppca.sensitivity import likely_projection
+from gdppca.steps.base import Public
+from gdppca.steps.projection import Projection
 
 _ONLY_LIKELY = (
     "the sensitivity bound holds with high probability only, and only for rows of a spiked "
@@ -78,19 +74,18 @@ class SGPCA(Baseline):
 
     eigenvalues: Any = None
 
-    def _setup(self, n: int, d: int) -> Setup:
-        noise = projection_noise(self._sensitivity(n, d), self.epsilon, self.delta, d)
-
-        def draw(X: np.ndarray, rng: Rng) -> Found:
-            Z = paired_differences(X, rng)
-            projection = _leading_projection(Z, self.n_components)  # not private
-            return Found.leading(_noisy_projection(projection, noise, rng), self.n_components)
-
-        return Setup(
-            events=(noise.event,),
-            draw=draw,
+    def _steps_for(self, public: Public) -> Design:
+        step = Projection(
+            public=public,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            n_components=self.n_components,
+            sensitivity=self._sensitivity(public.n_samples, public.n_features),
+        )
+        return self._list(
+            step,
+            public=public,
             calibration="printed",
-            noiseless=math.isinf(self.epsilon),
             status=Status.HIGH_PROBABILITY,
             reason=_ONLY_LIKELY,
         )
@@ -105,55 +100,4 @@ class SGPCA(Baseline):
         eigenvalues = _validate.vector(d, eigenvalues=self.eigenvalues)
         if not (eigenvalues > 0).all():
             raise ParameterError("`eigenvalues` must hold numbers > 0.")
-        return likely_sensitivity(eigenvalues, self.n_components, n)
-
-
-def likely_sensitivity(eigenvalues: np.ndarray, n_components: int, n_samples: int) -> float:
-    r"""Δ = 4(λ_d/λ_1 + √(λ_d/λ_1)) √(d(m + log n))/n of App D.2."""
-    ratio = float(eigenvalues.min() / eigenvalues.max())
-    size = math.sqrt(len(eigenvalues) * (n_components + math.log(n_samples)))
-    return 4 * (ratio + math.sqrt(ratio)) * size / n_samples
-
-
-def paired_differences(X: np.ndarray, rng: Rng) -> np.ndarray:
-    """Halved differences of row i and row i + ⌊n/2⌋, rows in secret random order.
-
-    Halving instead of the paper's division by √2 keeps the difference of any two floats finite
-    and changes no direction. An odd last row is left out.
-    """
-    half = len(X) // 2
-    order = rng.permutation(len(X))
-    differences: np.ndarray = 0.5 * X[order[half : 2 * half]] - 0.5 * X[order[:half]]
-    return differences
-
-
-def _leading_projection(Z: np.ndarray, n_components: int) -> np.ndarray:
-    """Projection onto the leading eigenvectors of Z'Z, whose scale does not matter."""
-    Z = Z / max(np.abs(Z).max(), np.finfo(float).tiny)
-    V = linalg.Spectrum(linalg.symmetrized(Z.T @ Z)).leading(n_components)
-    return linalg.symmetrized(V @ V.T)
-
-
-def projection_noise(Delta: float, epsilon: float, delta: float, n_features: int) -> ScatterNoise:
-    """Noise of each entry of the upper triangle, and its event, from public numbers alone."""
-    if math.isinf(epsilon):
-        return ScatterNoise(noise_sd=0.0, event=NonPrivateEvent(purpose="projection"))
-    sigma = Delta * classical_multiplier(epsilon, delta)
-    multiplier = sigma / (Delta + lattice_slack(sigma, linalg.packed_length(n_features)))
-    event = GaussianEvent(purpose="projection", noise_multiplier=multiplier)
-    return ScatterNoise(noise_sd=sigma, event=event)
-
-
-def _noisy_projection(projection: np.ndarray, noise: ScatterNoise, rng: Rng) -> NoisyScatter:
-    """The projection with independent noise of one size on its upper triangle."""
-    if noise.noise_sd == 0:
-        return NoisyScatter(matrix=projection, noise_sd=0.0, event=noise.event)
-    upper = np.triu_indices(len(projection))
-    noisy = np.zeros_like(projection)
-    noisy[upper] = add_gaussian(projection[upper], noise.noise_sd, rng)
-    return NoisyScatter(
-        matrix=noisy + np.triu(noisy, k=1).T,
-        # Off the diagonal the noise is this over √2, as elsewhere.
-        noise_sd=linalg.SQRT2 * noise.noise_sd,
-        event=noise.event,
-    )
+        return likely_projection(eigenvalues, self.n_components, n)

@@ -9,25 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from gdppca import _validate, linalg
+from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.estimators._base import ASSUMED_LOCATION, Found, assumed_of_sign
-from gdppca.estimators._baseline import Baseline, Setup
-from gdppca.kernels import OneSample, sign_covariance
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import calibrated_sigma, lattice_slack
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, Status
+from gdppca.design import ASSUMED_LOCATION, Design, assumed_of_sign
+from gdppca.estimators._baseline import Baseline
+from gdppca.kernels import OneSample
+from gdppca.privacy import Status
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.releases import ScatterNoise, private_scatter
-from gdppca.sensitivity import scatter_sensitivity
-from gdppca.signs import Sign, as_sign
-from gdppca.steps.scatter import require_representable
-from gdppca.steps.winsorized_mean import (
-    drawn_winsorized_mean,
-    location_events,
-    published_winsorized_mean,
-    warn_of_few_rows,
-)
+from gdppca.signs import as_sign
+from gdppca.steps.base import Public, State, Step
+from gdppca.steps.scatter import MatrixBudget, Scatter, require_representable
+from gdppca.steps.winsorized_mean import PublishedWinsorizedMean, WinsorizedMean
 
 _UNPROVEN = (
     "the published search for the centre's bounds compares many counts with Gaussian noise and "
@@ -105,35 +97,39 @@ class SignCovariancePCA(Baseline):
     location: Any = "pmwm"
     noise: str = "accounted"
 
-    def _setup(self, n: int, d: int) -> Setup:
-        sign = as_sign(self.sign, self.radius, n_features=d)
-        center = self._public_center(d)
-        rho = self._total_rho()
+    def _steps_for(self, public: Public) -> Design:
+        sign = as_sign(self.sign, self.radius, n_features=public.n_features)
+        center, rho = self._public_center(public.n_features), self._total_rho()
         location_rho = 0.0 if center is not None else rho / 2
-        noise = matrix_noise(
-            rho, rho - location_rho if math.isfinite(rho) else rho, sign, n, d, self.noise
+        left = rho if math.isinf(rho) else rho - location_rho
+        level = self._budget(rho, left).level(
+            sign, OneSample(), public.n_samples, public.n_features
         )
-        require_representable(noise, sign, d)
-        if center is None:
-            self._warn_of_weakness(rho, n, d)
+        require_representable(level, sign, public.n_features)
+        steps: tuple[Step, ...] = (
+            Scatter(public=public, n_components=self.n_components, first=level),
+        )
         published = center is None and self.location == "pmwm-published"
-
-        def draw(X: np.ndarray, rng: Rng) -> Found:
-            found = self._center(X, location_rho, rng) if center is None else center  # step 2
-            Sigma_hat = sign_covariance(X, found, sign)  # step 3, not private
-            noisy = private_scatter(Sigma_hat, noise, rng)  # step 4
-            return Found.leading(noisy, self.n_components, found)
-
-        return Setup(
-            events=(*(self._center_events(location_rho) if center is None else ()), noise.event),
-            draw=draw,
-            calibration=self.noise,
+        if center is None:
+            mean = PublishedWinsorizedMean if published else WinsorizedMean
+            steps = (mean(public=public, zcdp_rho=location_rho), *steps)
+            self._warn_of_printed(rho)
+        return self._list(
+            *steps,
+            public=public,
+            start=State(sign=sign, scheme=OneSample(), location=center),
             noiseless=math.isinf(rho),
-            sign=sign,
-            assumed=assumed_of_sign(sign) + ((ASSUMED_LOCATION,) if center is not None else ()),
+            calibration=self.noise,
+            assumptions=assumed_of_sign(sign) + ((ASSUMED_LOCATION,) if center is not None else ()),
             status=Status.NONE if published else Status.PROVEN,
             reason=_UNPROVEN if published else "",
         )
+
+    def _budget(self, total_rho: float, rho: float) -> MatrixBudget:
+        """What ρ-zCDP leaves to the matrix, or the printed noise for the total budget."""
+        printed = _validate.one_of(("accounted", "printed"), noise=self.noise) == "printed"
+        stated = 1 / math.sqrt(4 * total_rho) if printed else None  # App B.1
+        return MatrixBudget(mu=math.sqrt(2 * rho), stated=stated)
 
     def _public_center(self, d: int) -> np.ndarray | None:
         if self.location is None:
@@ -153,45 +149,12 @@ class SignCovariancePCA(Baseline):
             return math.inf
         return 0.5 / gaussian_multiplier(self.epsilon, self.delta) ** 2
 
-    def _warn_of_weakness(self, rho: float, n: int, d: int) -> None:
-        """Warn from public numbers, before anything is spent: a warning may be an error."""
-        if self.location == "pmwm":
-            warn_of_few_rows(n, d, rho / 2, stacklevel=4)
+    def _warn_of_printed(self, rho: float) -> None:
+        """Warn before anything is spent: a warning may be an error."""
         if self.noise == "printed" and math.isfinite(rho):
             warnings.warn(
                 f"The printed noise spends rho = {1.5 * rho:.4g} where {rho:.4g} was asked for; "
                 "the guarantee states the true value.",
                 PrivacyWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
-
-    def _center_events(self, rho: float) -> tuple[Event, ...]:
-        """What a private centre draws."""
-        if self.location == "pmwm-published":
-            return (NonPrivateEvent(purpose="location"),)
-        return location_events(rho)
-
-    def _center(self, X: np.ndarray, rho: float, rng: Rng) -> np.ndarray:
-        """A private centre."""
-        if self.location == "pmwm-published":
-            return published_winsorized_mean(X, rho, rng)
-        return drawn_winsorized_mean(X, rho, rng).center
-
-
-def matrix_noise(
-    total_rho: float, rho: float, sign: Sign, n_samples: int, n_features: int, noise: str
-) -> ScatterNoise:
-    """Noise for ρ-zCDP on the sign covariance, or the printed noise for a total budget."""
-    printed = _validate.one_of(("accounted", "printed"), noise=noise) == "printed"
-    if math.isinf(rho):
-        return ScatterNoise(noise_sd=0.0, event=NonPrivateEvent(purpose="scatter"))
-    sensitivity = scatter_sensitivity(OneSample(), sign.sup_norm, n_samples, n_features)
-    length = linalg.packed_length(n_features)
-    if printed:
-        sigma = 2 * sign.sup_norm**2 / (n_samples * math.sqrt(4 * total_rho))  # App B.1
-        multiplier = sigma / (sensitivity + lattice_slack(sigma, length))
-    else:
-        multiplier = 1 / math.sqrt(2 * rho)
-        sigma = calibrated_sigma(multiplier, sensitivity, length)
-    event = GaussianEvent(purpose="scatter", noise_multiplier=multiplier)
-    return ScatterNoise(noise_sd=sigma, event=event)

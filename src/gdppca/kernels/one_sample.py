@@ -73,6 +73,10 @@ class SignSum:
         X = finite_matrix(X)
         if X.shape[1] != self.n_features:
             raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
+        return self.add_rows(X, progress)
+
+    def add_rows(self, X: np.ndarray, progress: Progress = silent) -> SignSum:
+        """Add rows that are known to be finite, contiguous and of the right columns."""
 
         def rows_and_center(part: slice) -> tuple[np.ndarray, np.ndarray]:
             return X[part], self.center[None]

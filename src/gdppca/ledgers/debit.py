@@ -49,8 +49,9 @@ def check_ledger(address: str | None, *, seeded: bool) -> None:
         )
 
 
-def require_room(address: str | None, events: Iterable[Event]) -> None:
+def require_room(address: str | None, events: Iterable[Event], *, seeded: bool = False) -> None:
     """Refuse what `enter` would refuse now, before hours of reading; nothing is entered."""
+    check_ledger(address, seeded=seeded)
     if address is not None:
         ledger, dataset = open_account(address)
         ledger.require(dataset, events)

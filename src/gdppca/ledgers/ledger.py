@@ -38,7 +38,7 @@ from gdppca.ledgers.entries import (
 )
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.verification import verified
-from gdppca.noise.bits import secure_rng
+from gdppca.noise.bits import generator_for
 from gdppca.privacy import Guarantee
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
@@ -380,7 +380,7 @@ class Ledger:
                 f"'{self._head.path}' tells of a ledger that is gone. Bring it back; or, if it was "
                 "given up on purpose, remove that file too."
             )
-        secret = secure_rng().generator().bytes(32)
+        secret = generator_for(None).bytes(32)
         name = hashlib.sha256(b"name" + secret).hexdigest()[:32]
         about = {"program": "gdppca", "format": FORMAT, "ledger": name}
         book.describe(about | {"key": secret.hex()})

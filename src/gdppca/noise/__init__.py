@@ -1,1 +1,23 @@
-"""Noise, exactly as calibrated. Mechanisms take values, a scale and a source of bits."""
+"""The one door to random bits, secret orders and noise: secure, seeded, overheard, repeated."""
+
+from gdppca.noise.gaussian import Noised, calibrated_sigma, lattice_slack, noised
+from gdppca.noise.orders import OrderKeys
+from gdppca.noise.overheard import AllDrawn, Draw, Overheard, Repeated
+from gdppca.noise.source import FreshNoise, Noise, noise_for, secure_noise, seeded_noise
+
+__all__ = [
+    "AllDrawn",
+    "Draw",
+    "FreshNoise",
+    "Noise",
+    "Noised",
+    "OrderKeys",
+    "Overheard",
+    "Repeated",
+    "calibrated_sigma",
+    "lattice_slack",
+    "noise_for",
+    "noised",
+    "secure_noise",
+    "seeded_noise",
+]

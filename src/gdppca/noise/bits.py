@@ -1,8 +1,8 @@
 """The only door to random bits.
 
-`secure_rng` serves releases: its bits come from the operating system. `seeded_rng` serves
-simulations and tests: whoever knows the seed can subtract the noise, so every result made with it
-is marked `seeded` and carries no guarantee.
+Secure bits serve releases: they come from the operating system. Bits of a seed serve simulations
+and tests: whoever knows the seed can subtract the noise, so every result made with it is marked
+`seeded` and carries no guarantee.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 from gdppca import _validate
 
 
-class Rng(Protocol):
-    """What the rest of the package may ask of a source of random bits."""
+class Bits(Protocol):
+    """What noise may ask of a source of random bits."""
 
-    seeded: bool
+    @property
+    def seed(self) -> int | None:
+        """The known seed; None where the bits are secret."""
 
     def permutation(self, n: int) -> np.ndarray:
         """Uniformly random order of n rows."""
@@ -30,10 +32,10 @@ class Rng(Protocol):
         """A numpy generator, for what is not noise on data or is marked as a simulation."""
 
 
-class SecureRng:
+class SecureBits:
     """Bits from the operating system."""
 
-    seeded = False
+    seed = None
 
     def permutation(self, n: int) -> np.ndarray:
         """Sort n secret 64-bit keys; a tie has probability below n²/2⁶⁵ and costs no privacy."""
@@ -48,13 +50,12 @@ class SecureRng:
         return np.random.default_rng(int.from_bytes(os.urandom(32), "little"))
 
 
-class SeededRng:
+class SeededBits:
     """Reproducible bits: a simulation, never a protection."""
 
-    seeded = True
-
-    def __init__(self, seed: int) -> None:
-        self._generator = np.random.default_rng(seed)
+    def __init__(self, seed: int, *stream: int) -> None:
+        self.seed = seed
+        self._generator = np.random.default_rng([seed, *stream] if stream else seed)
 
     def permutation(self, n: int) -> np.ndarray:
         """Reproducible order of n rows."""
@@ -69,16 +70,16 @@ class SeededRng:
         return self._generator
 
 
-def secure_rng() -> SecureRng:
+def secure_bits() -> SecureBits:
     """Source for real releases."""
-    return SecureRng()
+    return SecureBits()
 
 
-def seeded_rng(seed: int) -> SeededRng:
-    """Source for simulations and tests."""
-    return SeededRng(_validate.count(random_state=seed, at_least=0))
+def seeded_bits(seed: int, *stream: int) -> SeededBits:
+    """Source for simulations and tests; streams of one seed are independent."""
+    return SeededBits(_validate.count(random_state=seed, at_least=0), *stream)
 
 
-def rng_for(random_state: int | None) -> SecureRng | SeededRng:
-    """Secure source for None, simulation for a seed."""
-    return secure_rng() if random_state is None else seeded_rng(random_state)
+def generator_for(random_state: int | None) -> np.random.Generator:
+    """A numpy generator for made-up data: fresh for None, reproducible for a seed."""
+    return (secure_bits() if random_state is None else seeded_bits(random_state)).generator()

@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.noise.bits import Rng
+from gdppca.noise.bits import Bits
 
 LARGEST_SCALE = 2.0**41  # exclusive; the noise then fits whole numbers of 64 bits with ease
 
@@ -56,7 +56,7 @@ def _law(scale: float) -> _Law:
     return _Law(scale, bits, math.floor(_PARTS * least * (1 - 2.0**-20)))
 
 
-def discrete_gaussian(size: int, scale: float, rng: Rng) -> np.ndarray:
+def discrete_gaussian(size: int, scale: float, bits: Bits) -> np.ndarray:
     """Independent integers from the discrete Gaussian law of scale 1 ≤ S < 2**41, exactly."""
     if not 1 <= scale < LARGEST_SCALE:
         raise ParameterError("The noise is drawn on a lattice between one and 2**41 steps per σ.")
@@ -64,20 +64,20 @@ def discrete_gaussian(size: int, scale: float, rng: Rng) -> np.ndarray:
     drawn = np.empty(size, dtype=np.int64)
     filled = 0
     while filled < size:
-        kept = _kept(law, min(_CHUNK, 2 * (size - filled) + 64), rng)[: size - filled]
+        kept = _kept(law, min(_CHUNK, 2 * (size - filled) + 64), bits)[: size - filled]
         drawn[filled : filled + len(kept)] = kept
         filled += len(kept)
     return drawn
 
 
-def _kept(law: _Law, proposals: int, rng: Rng) -> np.ndarray:
+def _kept(law: _Law, proposals: int, bits: Bits) -> np.ndarray:
     """What is kept of so many proposals."""
-    words, uniforms = rng.words(2 * proposals).reshape(2, -1)
+    words, uniforms = bits.words(2 * proposals).reshape(2, -1)
     tails, points = _proposed(law, words)
     keep, unsure = _decided(law, tails, points, uniforms)
     for i in np.flatnonzero(unsure):
-        tails_i, points[i] = _all_coins(law, int(tails[i]), int(points[i]), rng)
-        keep[i] = _decided_exactly(law, tails_i, int(points[i]), int(uniforms[i]), rng)
+        tails_i, points[i] = _all_coins(law, int(tails[i]), int(points[i]), bits)
+        keep[i] = _decided_exactly(law, tails_i, int(points[i]), int(uniforms[i]), bits)
     negative = (words >> np.uint64(63)).astype(bool)
     keep &= ~(negative & (points == 0))
     drawn: np.ndarray = np.where(negative, -points, points)[keep]
@@ -105,17 +105,17 @@ def _decided(
     return keep, unsure
 
 
-def _all_coins(law: _Law, tails: int, point: int, rng: Rng) -> tuple[int, int]:
+def _all_coins(law: _Law, tails: int, point: int, bits: Bits) -> tuple[int, int]:
     """Go on tossing where no head has come."""
     more = 0
     if tails == _COINS:
-        while (word := int(rng.words(1)[0])) == 0:
+        while (word := int(bits.words(1)[0])) == 0:
             more += 64
         more += 64 - word.bit_length()
     return tails + more, point + (more << law.bits)
 
 
-def _decided_exactly(law: _Law, tails: int, point: int, uniform: int, rng: Rng) -> bool:
+def _decided_exactly(law: _Law, tails: int, point: int, uniform: int, source: Bits) -> bool:
     """Whether U < p(y), in whole numbers; `uniform` holds the first 64 bits of U."""
     gamma = Fraction(point) ** 2 / (2 * Fraction(law.scale) ** 2)
     bits = 64
@@ -126,7 +126,7 @@ def _decided_exactly(law: _Law, tails: int, point: int, uniform: int, rng: Rng) 
             return True
         if uniform * low >= top:
             return False
-        uniform = (uniform << 64) | int(rng.words(1)[0])
+        uniform = (uniform << 64) | int(source.words(1)[0])
         bits += 64
 
 

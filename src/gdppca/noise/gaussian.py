@@ -17,14 +17,17 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.noise.bits import Rng
+from gdppca.noise.bits import Bits
 from gdppca.noise.discrete_gaussian import discrete_gaussian
+
+if TYPE_CHECKING:
+    from gdppca.noise.source import Noise
 
 _LATTICE_BITS = 40
 _FINEST = -1074  # the exponent of the smallest float
@@ -52,23 +55,38 @@ def calibrated_sigma(multiplier: float, sensitivity: float, length: int) -> floa
     return sigma
 
 
-def add_gaussian(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
+class Noised(NamedTuple):
+    """Numbers with their noise, and its standard deviation; zero where there is none."""
+
+    values: np.ndarray
+    sd: float
+
+
+def noised(exact: np.ndarray, multiplier: float, sensitivity: float, noise: Noise) -> Noised:
+    """Exact numbers with noise of `multiplier` times their sensitivity; none for zero."""
+    if multiplier == 0:
+        return Noised(exact, 0.0)
+    sd = calibrated_sigma(multiplier, sensitivity, exact.size)
+    return Noised(noise.gaussian(exact, sd, sensitivity=sensitivity), sd)
+
+
+def add_gaussian(values: np.ndarray, sigma: float, bits: Bits) -> np.ndarray:
     """Values plus independent Gaussian noise of standard deviation σ."""
     sigma = _validate.finite_positive(sigma=sigma)
     if not np.isfinite(values).all():
         raise ParameterError("Non-finite values must never reach the noise.")
-    if rng.seeded:
-        return values + rng.generator().normal(scale=sigma, size=values.shape)
+    if bits.seed is not None:
+        return values + bits.generator().normal(scale=sigma, size=values.shape)
     if lattice_exponent(sigma) < _FINEST:
         raise ParameterError("The noise is too small for floating point; use a larger radius.")
     draw = _drawn_by_opendp if values.size <= _SHORT else _drawn_here  # by a public number
-    noisy = draw(values.ravel(), sigma, rng).reshape(values.shape)
+    noisy = draw(values.ravel(), sigma, bits).reshape(values.shape)
     if not np.isfinite(noisy).all():
         raise ParameterError("The noise is too large for floating point; use a smaller radius.")
     return noisy
 
 
-def _drawn_by_opendp(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
+def _drawn_by_opendp(values: np.ndarray, sigma: float, bits: Bits) -> np.ndarray:
     return np.asarray(_opendp_gaussian(len(values), sigma)(values.tolist()), dtype=float)
 
 
@@ -83,9 +101,9 @@ def _opendp_gaussian(length: int, sigma: float) -> Any:
     return dp.m.make_gaussian(domain, metric, scale=sigma, k=lattice_exponent(sigma))
 
 
-def _drawn_here(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
+def _drawn_here(values: np.ndarray, sigma: float, bits: Bits) -> np.ndarray:
     k = lattice_exponent(sigma)
-    return _from_lattice(values, k, discrete_gaussian(len(values), math.ldexp(sigma, -k), rng))
+    return _from_lattice(values, k, discrete_gaussian(len(values), math.ldexp(sigma, -k), bits))
 
 
 def _from_lattice(values: np.ndarray, k: int, noise: np.ndarray) -> np.ndarray:

@@ -6,12 +6,12 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.noise.bits import Rng
+from gdppca.noise.bits import Bits
 
 _LARGEST_SCALE = 2.0**40
 
 
-def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
+def noisy_argmax(scores: np.ndarray, epsilon: float, bits: Bits) -> int:
     """Index of a nearly largest score, ε-differentially private for scores of sensitivity one.
 
     Exponential noise of scale 2/ε on every score, largest wins: permute-and-flip (McKenna and
@@ -20,8 +20,8 @@ def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
     scale = 2 / _validate.finite_positive(epsilon=epsilon)
     if not np.isfinite(scores).all():
         raise ParameterError("Non-finite scores must never reach the noise.")
-    if rng.seeded:
-        return int(np.argmax(scores + rng.generator().exponential(scale, size=len(scores))))
+    if bits.seed is not None:
+        return int(np.argmax(scores + bits.generator().exponential(scale, size=len(scores))))
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -31,7 +31,7 @@ def noisy_argmax(scores: np.ndarray, epsilon: float, rng: Rng) -> int:
     return int(choose(scores.tolist()))
 
 
-def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
+def integer_laplace(size: int, scale: float, bits: Bits) -> np.ndarray:
     """Independent integers from the discrete Laplace law of the given scale, at most 2**40.
 
     Larger noise could reach the ends of 64-bit integers, where the data would show through.
@@ -39,9 +39,9 @@ def integer_laplace(size: int, scale: float, rng: Rng) -> np.ndarray:
     scale = _validate.finite_positive(scale=scale)
     if scale > _LARGEST_SCALE:
         raise ParameterError("The noise is too large for whole numbers; use a larger epsilon.")
-    if rng.seeded:
+    if bits.seed is not None:
         p = -np.expm1(-1 / scale)
-        first, second = rng.generator().geometric(p, size=(2, size))
+        first, second = bits.generator().geometric(p, size=(2, size))
         return np.asarray(first - second)
     import opendp.prelude as dp
 

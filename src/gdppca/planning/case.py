@@ -11,25 +11,22 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.design import (
-    Design,
-    Parameters,
-    design_of,
-    doubts,
-    lost_steps,
-    reserved_events,
-    shared_out,
-)
+from gdppca.design import Design, Parameters, Shares, design_of
 from gdppca.kernels import Blocks, Halves, OneSample
 from gdppca.planning.prediction import Angles, Law, expected_angles
 from gdppca.planning.spectrum import Spectrum
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
-from gdppca.releases.spectrum import doubt_of_few_pairs
+from gdppca.privacy import Event
 from gdppca.signs import Spherical, as_sign
-from gdppca.steps.centre import LONGEST_WALK, CentreBudget
+from gdppca.steps.base import Public, State, gaussian_event
+from gdppca.steps.centre import LONGEST_WALK, Centre
 from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.radius import Radius
+from gdppca.steps.refine import expected_scale_error
 from gdppca.steps.scale import PURPOSE as SCALE
-from gdppca.steps.scale import expected_scale_error
+from gdppca.steps.scale import Scale
+from gdppca.steps.scatter import Scatter, ScatterNoise
+from gdppca.steps.score_map import MapCounts
+from gdppca.steps.variances import Variances
 
 # How long the search for a private centre is depends on how far the rows are from the origin, which
 # is not public: `CentreBudget.share` is for some tens of standard deviations. Shares of μ²:
@@ -60,24 +57,17 @@ class Case:
         return replace(self, n_samples=n, asked=replace(self.asked, **parameters))
 
     @cached_property
-    def start(self) -> Design:
-        """The fit's design, before anything is drawn."""
-        n, d = self.n_samples, self.n_features
-        asked = _with_public(self.asked, d)
-        reserved = reserved_events(asked, n, self.parts)
-        start = design_of(asked, n, d).with_(reserved=reserved)
-        _ = start.noise  # too much reserved is refused here
-        self._check_units(start)
-        return start
+    def design(self) -> Design:
+        """The fit's own design, before anything is drawn."""
+        public = Public.of(self.n_samples, self.n_features)
+        shares = Shares(variances=self.variances, score_map=self.score_map)
+        design = design_of(_with_public(self.asked, self.n_features), public, shares=shares)
+        self._check_units(design)
+        return design
 
-    @property
-    def parts(self) -> dict[str, tuple[float, float]]:
-        """Budgets of variances and map."""
-        return shared_out(self.asked, variances=self.variances, score_map=self.score_map)
-
-    def _check_units(self, start: Design) -> None:
+    def _check_units(self, design: Design) -> None:
         """A public cut-off means nothing for variances that are known up to a factor."""
-        free = isinstance(start.sign, Spherical) or start.radius_event is not None
+        free = isinstance(design.start.sign, Spherical) or design.step(Radius) is not None
         if not free and not self.spectrum.has_units:
             raise ParameterError(
                 "`spectrum` is a release, which tells ratios of variances only; a sign with a "
@@ -86,91 +76,115 @@ class Case:
             )
 
     @cached_property
-    def scaled(self) -> Design:
-        """The design after private scales, whose draws count as one."""
-        start = self.start
-        if start.scale_share is None:
-            return start
-        return start.with_(drawn=(_drawn(SCALE, start.mu_left, start.scale_share),))
+    def state(self) -> State:
+        """The state after all that is drawn before the matrix, as it is expected."""
+        state, scale, radius = self.design.start, self.design.step(Scale), self.design.step(Radius)
+        if scale is not None:
+            state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
+        if self._walk is not None:
+            multiplier = 1 / (self._walk.mu * math.sqrt(self.centre_share))
+            state = state.with_(events=(gaussian_event(CENTRE, multiplier),))
+        if self.centre == "private":
+            state = state.with_(location=np.zeros(self.n_features), scheme=OneSample())
+        if radius is not None:
+            length = self.spectrum.length_quantile(radius.quantile)
+            state = state.with_(sign=as_sign(self.asked.sign, length), events=radius.events)
+        return state
 
     @cached_property
-    def design(self) -> Design:
-        """The design after all that is drawn before the matrix, as it is expected."""
-        design = self.scaled
-        if self._seeks_centre:
-            event = _drawn(CENTRE, design.mu_left, self.centre_share)
-            design = design.with_(drawn=(*design.drawn, event))
-        if self.centre == "private":
-            design = design.with_(location=np.zeros(self.n_features), scheme=OneSample())
-        if design.radius_event is not None:
-            radius = self.spectrum.length_quantile(design.quantile)
-            design = design.with_(sign=as_sign(self.asked.sign, radius))
-        return design
+    def level(self) -> ScatterNoise:
+        """Noise of the matrix, as it is expected."""
+        matrix = self.design.step(Scatter)
+        assert matrix is not None
+        return matrix.level(self.state)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What is expected to be drawn."""
+        after = (self.design.step(Variances), self.design.step(MapCounts))
+        more = (event for step in after if step is not None for event in step.events)
+        return (*self.state.events, self.level.event, *more)
+
+    @property
+    def sign_name(self) -> str:
+        """What the sign is called."""
+        return str(self.design.start.sign.name)
+
+    @property
+    def scale_share(self) -> float:
+        """Share of μ² that private scales take."""
+        scale = self.design.step(Scale)
+        return 0.0 if scale is None else scale.share
+
+    @property
+    def radius_share(self) -> float:
+        """Share of ε that a private radius takes."""
+        radius = self.design.step(Radius)
+        return 0.0 if radius is None else radius.epsilon / self.asked.epsilon
 
     @property
     def centre(self) -> str | None:
         """What the location comes to: "public", "private", or None where pairs are compared."""
-        if self.start.location is not None:
+        if self.design.start.location is not None:
             return "public"
-        found = self._seeks_centre and self._search_share <= LONGEST_WALK
+        found = self._walk is not None and self._search_share <= LONGEST_WALK
         return "private" if found else None
 
     @property
     def centre_share(self) -> float:
         """Share of what is left after scales that the search for a centre is expected to take."""
-        if not self._seeks_centre:
+        if self._walk is None:
             return 0.0
-        budget = self._centre_budget
+        budget = self._walk.budget
         if self.centre == "private":
             return self._search_share + budget.polish
         # "auto" gives up after a first look
-        cautious = self.start.wanted_location == "auto"
-        return budget.first + budget.far if cautious else _LOST_SEARCH
+        return budget.first + budget.far if self._walk.cautious else _LOST_SEARCH
 
     @property
     def doubtful(self) -> bool:
         """Whether a private centre is sought that rows far from the origin might not find."""
-        budget = self._centre_budget
-        return self._seeks_centre and budget.share - budget.polish > _SURE_SEARCH
+        if self._walk is None:
+            return False
+        budget = self._walk.budget
+        return budget.share - budget.polish > _SURE_SEARCH
 
     @property
     def doubts(self) -> Iterator[str]:
         """Steps whose noise may win, in the words of the fit's warnings."""
-        yield from lost_steps(self.start)
-        yield from doubts(self.start)
-        if "variances" in self.parts:
-            m = self.asked.n_components
-            doubt = doubt_of_few_pairs(self.n_samples, m, *self.parts["variances"])
-            if doubt is not None:
-                yield doubt
+        yield from self.design.lost
+        yield from self.design.doubts
 
     @property
-    def _seeks_centre(self) -> bool:
-        return self.scaled.seeks_centre
-
-    @property
-    def _centre_budget(self) -> CentreBudget:
-        return self.scaled.centre_budget
+    def _walk(self) -> Centre | None:
+        """The search for a private centre, if there is one."""
+        return self.design.step(Centre)
 
     @property
     def _search_share(self) -> float:
         """Share of μ² to find a private centre, halfway between rows at the origin and far away."""
-        budget = self._centre_budget
+        assert self._walk is not None
+        budget = self._walk.budget
         saved = 0.5 * max(budget.far_looks - 1, 0.0) * budget.far
         return budget.share - budget.polish - saved
 
     def law(self) -> Law:
         """Law of the noisy matrix."""
-        eigenvalues, moments = self.spectrum.seen_through(self.design.sign)
-        found = self.centre == "private"
+        eigenvalues, moments = self.spectrum.seen_through(self.state.sign)
         return Law(
             eigenvalues=eigenvalues,
             sampling=self._sampling_ratio * moments / self.n_samples,
-            noise_sd=self.design.noise.noise_sd,
-            centre_error=self._centre_budget.relative_error if found else 0.0,
+            noise_sd=self.level.noise_sd,
+            centre_error=self._centre_error,
             variances=self.spectrum.variances,
             scale_error=self._scale_error,
         )
+
+    @property
+    def _centre_error(self) -> float:
+        if self._walk is None or self.centre != "private":
+            return 0.0
+        return self._walk.budget.relative_error
 
     @property
     def _sampling_ratio(self) -> float:
@@ -179,7 +193,7 @@ class Case:
         A pair of its own has twice that of a row; a block of b rows mixes such pairs with the
         statistic of all pairs, by Hoeffding's formula.
         """
-        match self.design.scheme:
+        match self.state.scheme:
             case OneSample():
                 return 1.0
             case Halves():
@@ -192,12 +206,12 @@ class Case:
     @property
     def _scale_error(self) -> float:
         """Standard deviation of what the errors of private scales add to their logarithms."""
-        start, centred = self.start, self.centre is not None
-        if start.scale_share is None:
+        scale, centred = self.design.step(Scale), self.centre is not None
+        if scale is None:
             return 0.0
+        n, d = scale.public.n_seen, scale.public.n_features
         total, sampling = (
-            expected_scale_error(start.n_seen, start.n_features, mu, centred=centred)
-            for mu in (start.scale_mu, math.inf)
+            expected_scale_error(n, d, mu, centred=centred) for mu in (scale.mu, math.inf)
         )
         error = math.sqrt(total**2 - (1 - _SAMPLING_LEFT[centred]) * sampling**2)
         return min(error, _LOST_SCALE)
@@ -236,10 +250,3 @@ def _with_public(asked: Parameters, d: int) -> Parameters:
 
 def _is_public(value: Any) -> bool:
     return isinstance(value, str) and value == "public"
-
-
-def _drawn(purpose: str, mu: float, share: float) -> Event:
-    """Draws of one step together, which take a share of μ²."""
-    if math.isinf(mu):
-        return NonPrivateEvent(purpose=purpose)
-    return GaussianEvent(purpose=purpose, noise_multiplier=1 / (mu * math.sqrt(share)))

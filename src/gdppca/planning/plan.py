@@ -116,10 +116,9 @@ class Plan:
     @property
     def scales(self) -> str:
         """What columns are divided by: "none", "private" or "public"."""
-        start = self.case.start
-        if start.scale_share is not None:
+        if self.case.scale_share:
             return "private"
-        return "none" if start.scale is None else "public"
+        return "none" if self.case.design.start.scale is None else "public"
 
     @property
     def doubtful(self) -> bool:
@@ -246,7 +245,7 @@ class Plan:
             "per_component": self.per_component.tolist(),
             "noise_sd": self.noise_sd,
             "detectable": self.detectable,
-            "sign": self.case.start.sign.name,
+            "sign": self.case.sign_name,
             "scales": self.scales,
             "budget": self.budget,
         }
@@ -426,7 +425,6 @@ def _named_scale(scale: Any) -> Any:
 
 def _planned(case: Case) -> Plan:
     law, angles, asked = case.law(), case.angles(), case.asked
-    matrix = case.design.noise.event
     return Plan(
         n_samples=case.n_samples,
         n_features=case.n_features,
@@ -440,6 +438,6 @@ def _planned(case: Case) -> Plan:
         per_component=angles.per_component,
         noise_sd=law.noise_sd,
         detectable=expected_count(law, case.n_samples),
-        events=(*case.design.own, matrix, *case.design.reserved),
+        events=case.events,
         case=case,
     )

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 
 from gdppca.linalg import directions
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise.bits import generator_for
 from gdppca.signs import Sign
 from gdppca.theory import components_above_noise
 
@@ -72,7 +72,7 @@ class Law:
         """Stacks of noisy matrices; the same random numbers whatever the law."""
         d = len(self.eigenvalues)
         spread = np.sqrt(self.noise_sd**2 + 2 * self.sampling) / 2  # √v over √2
-        generator, bases = seeded_rng(_SEED).generator(), seeded_rng(_SEED + 1).generator()
+        generator, bases = generator_for(_SEED), generator_for(_SEED + 1)
         total = self.eigenvalues.sum()
         size = max(1, _STACK // d**2)
         for start in range(0, number, size):
@@ -172,7 +172,7 @@ def gaussian_lengths(variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unit vectors and lengths of simulated Gaussian rows, the same ones for every sign."""
     d = len(variances)
     number = int(np.clip(_TRIPLE_WORK // d, *_TRIPLES))
-    normal = seeded_rng(_SEED).generator().standard_normal((number, d))
+    normal = generator_for(_SEED).standard_normal((number, d))
     return directions(normal * np.sqrt(variances))
 
 
@@ -204,7 +204,7 @@ def pair_ratio(variances: np.ndarray) -> float:
     if d < 2:
         return 1.0
     number = int(np.clip(_TRIPLE_WORK // d, *_TRIPLES))
-    generator = seeded_rng(_SEED).generator()
+    generator = generator_for(_SEED)
 
     def rows() -> np.ndarray:
         normal = generator.standard_normal((number, d)) * np.sqrt(variances)

@@ -31,17 +31,16 @@ def shares_in_words(case: Case) -> str:
 
 
 def _parts_of_epsilon(case: Case) -> dict[str, float]:
-    radius = case.start.radius_event
     taken = {
         "the variances take": case.variances,
         "the score map takes": case.score_map,
-        "the radius takes": 0.0 if radius is None else radius.epsilon / case.asked.epsilon,
+        "the radius takes": case.radius_share,
     }
     return {what: share for what, share in taken.items() if share}
 
 
 def _parts_of_the_rest(case: Case) -> dict[str, float]:
-    scales = case.start.scale_share or 0.0
+    scales = case.scale_share
     centre = (1 - scales) * case.centre_share
     taken = {
         "the scales take": scales,

@@ -1,15 +1,17 @@
-"""The only room where data meets noise, and what leaves it."""
+"""What may be published, and the doors to single releases: each designs, debits, draws."""
 
+from gdppca.releases.intervals import release_intervals
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.noise_floor import SeenSpectrum, seen_spectrum
+from gdppca.releases.quantile import private_quantile
 from gdppca.releases.release import Release, write_whole
+from gdppca.releases.scatter import NoisyScatter, private_scatter, scatter_noise
 from gdppca.releases.score_map import ScoreMap
-from gdppca.releases.spectrum import NoisyVariances, private_variances, release_intervals
+from gdppca.releases.variances import NoisyVariances, private_variances
+from gdppca.releases.winsorized_mean import private_winsorized_mean
 from gdppca.releases.words import heaviest_columns, marked_names
-from gdppca.steps.quantile import private_quantile
-from gdppca.steps.scatter import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
-from gdppca.steps.winsorized_mean import private_winsorized_mean
+from gdppca.steps.scatter import ScatterNoise
 
 __all__ = [
     "NoisyScatter",

@@ -1,41 +1,30 @@
-"""Making a private score map: the frame, the noise and the counts."""
+"""A private score map on its own: design, debit, frame and counts, publish."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.ledgers import enter
+from gdppca.design import Design, run
+from gdppca.design.promise import ASSUMED_FRAME
 from gdppca.linalg import LARGEST
-from gdppca.noise.bits import Rng, rng_for
-from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent
-from gdppca.privacy.counting import ENTERED
-from gdppca.releases.groups import group_codes
-from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
-from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
-from gdppca.steps import histogram
-from gdppca.steps.histogram import FRAME_PURPOSE, HistogramNoise
+from gdppca.noise import Noise, noise_for
+from gdppca.releases.rows import ledger_of, opened_for, release_of
+from gdppca.releases.score_map import ScoreMap, published_map
+from gdppca.steps.base import State
+from gdppca.steps.score_map import MapCounts, Span
+from gdppca.tables.groups import group_codes
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
 
 _SHOWN_SDS = 3.0  # of a frame from released variances
-_ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-)
-_UNCOUNTED = "Nothing counts repeated maps: each one spends its own budget."
-_ASSUMED_GROUPS = "The names of the groups are public."
-_ASSUMED_FRAME = "The frame was chosen without looking at the data."
-
-Span = tuple[float, float]
 
 
 def score_map(
@@ -53,7 +42,7 @@ def score_map(
     noise: str = "auto",
     use_location: bool = True,
     ledger: str | None = None,
-    random_state: int | None = None,
+    random_state: int | Noise | None = None,
 ) -> ScoreMap:
     r"""Release a private map of the scores on two components.
 
@@ -123,153 +112,37 @@ def score_map(
     >>> round((pca.guarantee_ + shown.guarantee).epsilon, 1)
     1.4
     """
-    return paid_map(
-        X,
-        release_of(pca),
-        lambda events: enter(ledger_of(pca, ledger), events, seeded=random_state is not None),
-        bins=bins,
+    release, source = release_of(pca), noise_for(random_state)
+    table, public = opened_for(X, release, source)
+    codes, names = group_codes(groups, categories, table.n_samples)
+    chosen = _checked_axes(axes, release)
+    step = MapCounts(
+        public=public,
         epsilon=epsilon,
         delta=delta,
-        groups=groups,
-        axes=axes,
-        categories=categories,
-        frame=frame,
+        axes=chosen,
+        known_center=use_location and release.location is not None,
+        spans=_free_spans(frame, release, chosen),
+        bins=bins,
+        names=names,
         kind=kind,
-        noise=noise,
-        use_location=use_location,
-        random_state=random_state,
+        law=noise,
     )
-
-
-@np.errstate(all="ignore")  # no error or warning may depend on a cell
-def paid_map(
-    X: Any,
-    release: Release,
-    pay: Pay,
-    *,
-    epsilon: float,
-    delta: float,
-    bins: Any = "auto",
-    groups: Any = None,
-    axes: tuple[int, int] = (0, 1),
-    categories: Any = None,
-    frame: Any = None,
-    kind: str = "dense",
-    noise: str = "auto",
-    use_location: bool = True,
-    random_state: int | None = None,
-) -> ScoreMap:
-    """A score map that `pay` is asked for after the last check and before the first draw."""
-    rows = rows_of(X, release)
-    first, second = _checked_axes(axes, release)
-    codes, names = group_codes(groups, categories, len(rows))
-    rng = rng_for(random_state)
-    spans = _free_spans(frame, release, (first, second))
-    known_center = use_location and release.location is not None
-    plan = _plan(known_center, len(rows), epsilon, delta, spans, kind, noise)
-    shape = _shape(bins, 1 if names is None else len(names), len(rows), plan.noise)
-    _warn_of_large_delta(delta, len(rows))
-    scores = _scores(rows, release, (first, second))  # not private
-    entered = pay(plan.events)
-    x_edges, y_edges = (
-        np.linspace(*_span(scores[:, k], plan, k, rng), size + 1)  # spends
-        for k, size in enumerate(shape[1:])
-    )
-    exact = histogram.cell_counts(scores, codes, x_edges, y_edges, shape[0])  # not private
-    noisy = histogram.private_counts(exact, plan.noise, rng)  # spends
-    inside = math.prod(shape)
-    return ScoreMap(
-        axes=(first, second),
-        x_edges=x_edges,
-        y_edges=y_edges,
-        groups=names,
-        counts=noisy[:inside].reshape(shape),
-        outside=noisy[inside:],
-        n_samples=len(rows),
-        kind=kind,
-        noise_sd=plan.noise.noise_sd,
-        threshold=plan.noise.threshold,
-        guarantee=Guarantee(
-            events=plan.events,
-            delta=delta,
-            assumptions=_assumptions(names, frame, entered=entered),
-            seeded=rng.seeded,
-            reason="epsilon is infinite, so no noise was added" if math.isinf(epsilon) else "",
-        ),
-    )
-
-
-def _assumptions(names: tuple[str, ...] | None, frame: Any, *, entered: bool) -> tuple[str, ...]:
+    _warn_of_large_delta(delta, table.n_samples)
     public_frame = frame is not None and not isinstance(frame, str)
-    return (
-        *_ASSUMED,
-        ENTERED if entered else _UNCOUNTED,
-        ASSUMED_APART,
-        *([_ASSUMED_GROUPS] if names is not None else []),
-        *([_ASSUMED_FRAME] if public_frame else []),
+    design = Design(
+        public=public,
+        steps=(step,),
+        debit=step.events,
+        epsilon=epsilon,
+        delta=delta,
+        noiseless=math.isinf(epsilon),
+        start=State(components=release.components, location=release.location, scale=release.scale),
+        assumptions=(ASSUMED_FRAME,) if public_frame else (),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Plan:
-    """Everything that is settled before any row is seen."""
-
-    spans: tuple[Span, Span] | None
-    axis: histogram.AxisBudget | None
-    known_center: bool
-    noise: HistogramNoise
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What will be drawn, in order."""
-        steps: tuple[Event, ...] = ()
-        if self.axis is not None:
-            per_axis = [PureEvent(purpose=FRAME_PURPOSE, epsilon=e) for e in self.axis.steps]
-            steps = tuple(per_axis * 2)
-        elif self.spans is None:
-            steps = (NonPrivateEvent(purpose=FRAME_PURPOSE),)
-        return steps + self.noise.events
-
-
-def score_map_events(
-    n_samples: int,
-    epsilon: float,
-    delta: float,
-    *,
-    known_center: bool,
-    bins: Any = "auto",
-    groups: Any = None,
-    categories: Any = None,
-) -> tuple[Event, ...]:
-    """What a dense map with a private frame draws, from public numbers; checks the wish too."""
-    _, names = group_codes(groups, categories, n_samples)
-    plan = _plan(known_center, n_samples, epsilon, delta, None, "dense", "auto")
-    _shape(bins, 1 if names is None else len(names), n_samples, plan.noise)
-    return plan.events
-
-
-def _plan(
-    known_center: bool,
-    n: int,
-    epsilon: float,
-    delta: float,
-    spans: tuple[Span, Span] | None,
-    kind: str,
-    noise: str,
-) -> _Plan:
-    epsilon = _validate.budget(epsilon=epsilon)
-    axis = None
-    if spans is None and math.isfinite(epsilon):
-        axis = histogram.axis_budget(n, epsilon, known_center=known_center)
-    beside = () if axis is None else axis.steps * 2
-    return _Plan(
-        spans=spans,
-        axis=axis,
-        known_center=known_center,
-        noise=histogram.histogram_noise(
-            epsilon=epsilon, delta=delta, kind=kind, noise=noise, beside=beside
-        ),
-    )
+    address = ledger_of(pca, ledger)
+    state = run(design, replace(table, codes=codes), source, address)
+    return published_map(step, design, state, address is not None, source.seeded)
 
 
 def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:
@@ -317,55 +190,11 @@ def _numbers(frame: Any) -> np.ndarray:
     return spans
 
 
-def _shape(bins: Any, groups: int, n: int, noise: HistogramNoise) -> tuple[int, int, int]:
-    """Groups, bins along x and bins along y; too many cells are refused."""
-    if isinstance(bins, str):
-        _validate.one_of(("auto",), bins=bins)
-        across = up = histogram.automatic_bins(n / groups, noise.noise_sd)
-    elif np.ndim(bins) == 0:
-        across = up = _validate.count(bins=bins)
-    elif np.shape(bins) == (2,):
-        across, up = (_validate.count(bins=size) for size in bins)
-    else:
-        raise ParameterError("`bins` must be 'auto', a whole number or two of them.")
-    cells = groups * (across * up + 1)
-    if cells > histogram.MOST_CELLS:
-        raise ParameterError(
-            f"`bins` must make at most {histogram.MOST_CELLS} cells over all groups, got {cells}. "
-            "Take fewer bins or groups."
-        )
-    return groups, across, up
-
-
-def _scores(rows: np.ndarray, release: Release, axes: tuple[int, int]) -> np.ndarray:
-    """Scores on two components, each from its own row alone; never NaN.
-
-    What leaves the range of floats stays at its end.
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        if release.location is not None:
-            rows = np.clip(rows - release.location, -LARGEST, LARGEST)
-        if release.scale is not None:
-            rows = np.clip(rows / release.scale, -LARGEST, LARGEST)
-        # Every row is scaled by its own power of two, so that no sum overflows.
-        _, exponent = np.frexp(np.max(np.abs(rows), axis=1))
-        scores = np.ldexp(rows, -exponent[:, None]) @ release.components[list(axes)].T
-        return np.clip(np.ldexp(scores, exponent[:, None]), -LARGEST, LARGEST)
-
-
-def _span(values: np.ndarray, plan: _Plan, axis: int, rng: Rng) -> Span:
-    if plan.spans is not None:
-        return plan.spans[axis]
-    if plan.axis is None:
-        return histogram.exact_interval(values, known_center=plan.known_center)
-    return histogram.private_interval(values, plan.axis, rng)
-
-
 def _warn_of_large_delta(delta: float, n: int) -> None:
     if delta >= 1 / n:
         warnings.warn(
             f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
             "whole row could pass as private. Choose it far smaller.",
             PrivacyWarning,
-            stacklevel=5,  # past `paid_map`, numpy's wrapper and `score_map`
+            stacklevel=3,
         )

@@ -20,14 +20,15 @@ import numpy as np
 
 from gdppca._errors import ReleaseError
 from gdppca._version import __version__
+from gdppca.design.promise import ASSUMED_APART
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
-from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
+from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words
 from gdppca.steps.centre import centre_bias
 
 if TYPE_CHECKING:
-    from gdppca.releases.spectrum import NoisyVariances
+    from gdppca.releases.variances import NoisyVariances
 
 _FORMAT = "gdppca-release"
 _VERSION = 3

@@ -5,21 +5,16 @@ And what more is released from them: of which release, and paid where.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gdppca._errors import DataError, ParameterError
-from gdppca.privacy import Event
+from gdppca.noise import Noise
+from gdppca.steps.base import Public
 from gdppca.tables.frames import as_matrix
+from gdppca.tables.memory import MemoryTable
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
-
-
-# Asked once before the first draw: enters the events, and says whether a ledger holds them.
-Pay = Callable[[tuple[Event, ...]], bool]
 
 
 def release_of(pca: Any) -> Release:
@@ -37,8 +32,8 @@ def ledger_of(pca: Any, ledger: str | None) -> str | None:
     return getattr(pca, "ledger", None) if ledger is None else ledger
 
 
-def rows_of(X: Any, release: Release) -> np.ndarray:
-    """The table as finite floats, with the columns of the release and at least two rows."""
+def opened_for(X: Any, release: Release, noise: Noise) -> tuple[MemoryTable, Public]:
+    """A table in memory with the columns of the release and at least two rows."""
     matrix = as_matrix(X)
     n, d = matrix.values.shape
     if d != release.n_features or n < 2:
@@ -49,4 +44,4 @@ def rows_of(X: Any, release: Release) -> np.ndarray:
     generic = tuple(f"x{k}" for k in range(d))
     if matrix.names is not None and release.feature_names not in (generic, matrix.names):
         raise DataError("The columns of `X` must be those of the release, in their order.")
-    return matrix.values
+    return MemoryTable(matrix.values, matrix.names, noise), Public.of(n, d)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gdppca._errors import ReleaseError
-from gdppca.noise.bits import rng_for
+from gdppca.design import Design
+from gdppca.design.promise import ASSUMED_APART, ASSUMED_FRAME, ASSUMED_GROUPS
+from gdppca.noise.bits import generator_for
 from gdppca.privacy import (
     ApproximateEvent,
     GaussianEvent,
@@ -18,9 +20,9 @@ from gdppca.privacy import (
     PureEvent,
 )
 from gdppca.steps import histogram
+from gdppca.steps.base import State
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
-
-ASSUMED_APART = "The components come from a release, whose own guarantee is to be added."
+from gdppca.steps.score_map import MapCounts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -141,7 +143,7 @@ class ScoreMap:
         -----
         **Privacy.** Post-processing of `estimate`: costs nothing. Points are uniform inside bins.
         """
-        generator = rng_for(random_state).generator()
+        generator = generator_for(random_state)
         estimate = self.estimate()
         # Rounded at random, so that many small numbers do not all round to zero.
         whole = np.floor(estimate + generator.random(estimate.shape)).astype(np.int64)
@@ -285,4 +287,24 @@ def _check_noise(shown: ScoreMap) -> None:
         raise ReleaseError("The score map's kind does not follow from its events.")
 
 
-# --- Making a map ---------------------------------------------------------------------------------
+def published_map(
+    step: MapCounts, design: Design, state: State, entered: bool, seeded: bool
+) -> ScoreMap:
+    """The map that a step drew, with a promise about the map alone."""
+    drawn = state.score_map
+    grouped = (ASSUMED_GROUPS,) if step.names is not None else ()
+    framed = tuple(line for line in design.assumptions if line == ASSUMED_FRAME)
+    alone = replace(design, delta=step.delta, assumptions=(ASSUMED_APART, *grouped, *framed))
+    return ScoreMap(
+        axes=step.axes,
+        x_edges=drawn.x_edges,
+        y_edges=drawn.y_edges,
+        groups=step.names,
+        counts=drawn.counts,
+        outside=drawn.outside,
+        n_samples=step.public.n_samples,
+        kind=step.kind,
+        noise_sd=step.level.noise_sd,
+        threshold=step.level.threshold,
+        guarantee=alone.guarantee(step.events, entered=entered, seeded=seeded),
+    )

@@ -18,15 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca.kernels.directions import direction_sum, exact_sum, rounded_length
-from gdppca.linalg import SQRT2
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
+from gdppca import sensitivity
+from gdppca.kernels import OneSample
+from gdppca.kernels.directions import direction_sum, exact_sum
+from gdppca.linalg import LARGEST
+from gdppca.noise import Noise, Noised, noised
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.octaves import OCTAVES, octave_of
+from gdppca.tables.base import divided
 
 PURPOSE = "centre"
 
-_OCTAVES = 128  # distances from 2**-128 to 2**128 are told apart at the start
 _HISTOGRAM_SD = (0.08, 0.10)  # noise of a bin of the first histogram, as a share of the rows
 _HISTOGRAM_SHARE = 0.02  # of the budget, where the noise may rise for it
 _DIRECTION_SD = {True: 0.6, False: 0.5}  # length of a look's noise, far and near
@@ -141,6 +144,54 @@ def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> flo
 
 
 @dataclass(frozen=True, kw_only=True)
+class Centre:
+    r"""A private centre: the spatial median, by a walk of noisy looks from the origin.
+
+    **Privacy.** Gaussian events only, replace-one, n public: counts of rows by distance
+    (`sensitivity.octave_counts`), then looks of d + 1 numbers, a unit vector and a number in
+    [-1, 1] per row (`sensitivity.looks`), then unit vectors alone (`sensitivity.directions`).
+    Their number depends on what was released before; together they take `LARGEST_SHARE` of μ² at
+    most, and what they leave is the matrix's (docs/proofs/centre.md).
+    """
+
+    public: Public
+    mu: float  # of centre and matrix together
+    cautious: bool  # gives up early where the walk is not expected to pay
+    needs_sample = True
+
+    @property
+    def budget(self) -> CentreBudget:
+        """What a centre takes and how good it gets."""
+        return centre_budget(self.public.n_seen, self.public.n_features, self.mu)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All looks together, if the walk is as long as can be."""
+        return (gaussian_event(PURPOSE, 1 / (self.mu * math.sqrt(LARGEST_SHARE))),)
+
+    @property
+    def doubt(self) -> str | None:
+        """Why pairs may do better; None where a centre pays."""
+        if self.cautious or self.budget.worthwhile:
+            return None
+        return (
+            f"{self.public.n_seen} rows and this budget are too little for a private centre: "
+            "comparing pairs, `location=None`, is expected to be more accurate."
+        )
+
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """A centre of the columns; pairs are compared where the walk did not arrive."""
+        X = divided(table.sample(self.public.n_seen), state.scale)
+        found = private_spatial_median(X, self.mu, noise, cautious=self.cautious)
+        if not found.arrived:
+            return state.with_(events=found.events)
+        scale = 1.0 if state.scale is None else state.scale
+        with np.errstate(over="ignore"):
+            location = np.clip(found.center * scale, -LARGEST, LARGEST)
+        return state.with_(location=location, scheme=OneSample(), events=found.events)
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoisyCentre:
     """A private centre, what was drawn for it, and whether the walk arrived."""
 
@@ -152,7 +203,7 @@ class NoisyCentre:
 def private_spatial_median(
     X: np.ndarray,
     mu: float,
-    rng: Rng,
+    noise: Noise,
     *,
     longest_walk: float = LONGEST_WALK,
     cautious: bool = False,
@@ -166,8 +217,8 @@ def private_spatial_median(
     mu : float
         μ of Gaussian differential privacy, of which the centre takes a part; infinity draws no
         noise.
-    rng : Rng
-        Source of bits.
+    noise : Noise
+        Source of noise.
     longest_walk : float
         Share of μ² after which the walk gives up.
     cautious : bool, default False
@@ -191,13 +242,13 @@ def private_spatial_median(
     Examples
     --------
     >>> import numpy as np
-    >>> from gdppca.noise.bits import seeded_rng
+    >>> from gdppca.noise import seeded_noise
     >>> from gdppca.steps.centre import private_spatial_median
     >>> X = np.random.default_rng(0).standard_t(2, size=(20_000, 3)) + [5000.0, -3.0, 0.0]
-    >>> private_spatial_median(X, 0.3, seeded_rng(1)).center.round(0) + 0.0
+    >>> private_spatial_median(X, 0.3, seeded_noise(1)).center.round(0) + 0.0
     array([ 5.e+03, -3.e+00,  0.e+00])
     """
-    walk = _Walk(X, mu, rng)
+    walk = _Walk(X, mu, noise)
     if centre_budget(len(X), X.shape[1], mu).first > longest_walk:
         return walk.result()  # nothing drawn
     walk.measure_distance()
@@ -216,8 +267,8 @@ def private_spatial_median(
 class _Walk:
     """Where the walk is, and what it has drawn; everything it knows was released."""
 
-    def __init__(self, X: np.ndarray, mu: float, rng: Rng) -> None:
-        self._X, self._mu, self._rng = X, mu, rng
+    def __init__(self, X: np.ndarray, mu: float, noise: Noise) -> None:
+        self._X, self._mu, self._noise = X, mu, noise
         self._n, self._d = X.shape
         self._budget = centre_budget(self._n, self._d, mu)
         self.center = np.zeros(self._d)
@@ -252,28 +303,23 @@ class _Walk:
             arrived=self.arrived,
         )
 
-    def _noisy_mean(
-        self, total: np.ndarray, length: float, share: float
-    ) -> tuple[np.ndarray, float]:
-        """A sum over n with its noise, and the noise's sd; one row's part is at most `length`."""
+    def _noisy_mean(self, total: np.ndarray, bound: float, share: float) -> Noised:
+        """A sum over n with its noise, and the noise's sd; a row moves the sum by the bound."""
         if math.isinf(self._mu):
-            return total / self._n, 0.0
+            return Noised(total / self._n, 0.0)
         multiplier = 1 / (self._mu * math.sqrt(share))
-        sensitivity = 2 * rounded_length(length, len(total))
-        sigma = calibrated_sigma(multiplier, sensitivity, len(total))
         self._multipliers.append(multiplier)
-        return add_gaussian(total, sigma, self._rng) / self._n, sigma / self._n
+        noisy = noised(total, multiplier, bound, self._noise)
+        return Noised(noisy.values / self._n, noisy.sd / self._n)
 
     def measure_distance(self) -> None:
         """Find the octave of the distances from the origin, by the fullest pair of noisy bins."""
         _, lengths = direction_sum(self._X, self.center)
-        octave = np.clip(np.frexp(lengths)[1], -_OCTAVES, _OCTAVES)
-        octave[lengths == 0] = -_OCTAVES
-        counts = np.bincount(octave + _OCTAVES, minlength=2 * _OCTAVES + 1).astype(float)
-        # Two counts move by one: that is length 1/√2 at most around a common middle.
-        share, _ = self._noisy_mean(counts, 1 / SQRT2, self._budget.first)
+        counts = np.bincount(octave_of(lengths) + OCTAVES, minlength=2 * OCTAVES + 1)
+        bound = sensitivity.octave_counts()
+        share, _ = self._noisy_mean(counts.astype(float), bound, self._budget.first)
         fullest = int(np.argmax(share[:-1] + share[1:]))
-        self._distance = math.ldexp(1.0, fullest - _OCTAVES)
+        self._distance = math.ldexp(1.0, fullest - OCTAVES)
 
     def step(self) -> None:
         """Look, go by the gradient times the typical distance, and see whether this is home."""
@@ -292,7 +338,7 @@ class _Walk:
             self._settle()
             return
         total, _ = direction_sum(self._X, self.center)
-        gradient, sd = self._noisy_mean(total, 1.0, share)
+        gradient, sd = self._noisy_mean(total, sensitivity.directions(self._d), share)
         # The Hessian is about (1 - 1/d) over the typical distance.
         self._go(gradient, sd, self._d / max(self._d - 1, 1))
 
@@ -310,7 +356,8 @@ class _Walk:
         """Draw the gradient and the typical distance together, and go; the gradient's size."""
         total, lengths = direction_sum(self._X, self.center)
         ratio = exact_sum(_compared(lengths, self._distance, far=far))
-        looked, sd = self._noisy_mean(np.append(total, ratio), SQRT2, share)
+        bound = sensitivity.looks(self._d)
+        looked, sd = self._noisy_mean(np.append(total, ratio), bound, share)
         self._distance = _updated(self._distance, looked[-1], far=far)
         return self._go(looked[:-1], sd, 1.0)
 
@@ -340,4 +387,4 @@ def _compared(lengths: np.ndarray, distance: float, *, far: bool) -> np.ndarray:
 def _updated(distance: float, compared: float, *, far: bool) -> float:
     """The typical distance that the noisy mean of `_compared` speaks for."""
     factor = 4.0 ** np.clip(compared, -1.0, 1.0) if far else 1 / np.clip(1 + compared, 0.5, 2.0)
-    return float(np.clip(distance * factor, 2.0**-_OCTAVES, 2.0**_OCTAVES))
+    return float(np.clip(distance * factor, 2.0**-OCTAVES, 2.0**OCTAVES))

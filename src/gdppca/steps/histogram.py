@@ -17,13 +17,12 @@ from scipy.stats import norm
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.linalg import LARGEST, SQRT2
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian
-from gdppca.noise.selection import integer_laplace, noisy_argmax
+from gdppca.linalg import LARGEST
+from gdppca.noise import Noise
 from gdppca.privacy import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import multiplier_beside
-from gdppca.steps.quantile import _grid
+from gdppca.sensitivity import CELLS
+from gdppca.steps.quantile import quantile_grid
 
 MOST_CELLS = 10**6
 KINDS = ("dense", "sparse")
@@ -76,19 +75,19 @@ def axis_budget(n_samples: int, epsilon: float, *, known_center: bool) -> AxisBu
     return AxisBudget(center=center, width=step(falling, _WIDTH_SHARE))
 
 
-def private_interval(values: np.ndarray, budget: AxisBudget, rng: Rng) -> tuple[float, float]:
+def private_interval(values: np.ndarray, budget: AxisBudget, noise: Noise) -> tuple[float, float]:
     """Release an interval that holds nearly all of the values, without bounds from the user.
 
     A private median, then a private quantile of the distances from it, widened to where a Gaussian
     would have nearly all of its rows. Each step is pure: `budget.steps` in all.
     """
-    center = 0.0 if budget.center is None else _private_center(values, budget.center, rng)
+    center = 0.0 if budget.center is None else _private_center(values, budget.center, noise)
     q = _safe_quantile(len(values), budget.width)
     # Halves first: the difference of two floats near the largest one is still a float.
     with np.errstate(over="ignore"):
         distances = np.minimum(2 * np.abs(0.5 * values - 0.5 * center), LARGEST)
     edges, log_prior = _distance_cells()
-    cell = _private_cell(distances, q, edges, log_prior, budget.width, rng)
+    cell = _private_cell(distances, q, edges, log_prior, budget.width, noise)
     return _interval(center, float(edges[cell + 1]), q)
 
 
@@ -118,7 +117,7 @@ def _interval(center: float, distance: float, q: float) -> tuple[float, float]:
     return (low, high) if low < high else (-end, end)
 
 
-def _private_center(values: np.ndarray, epsilon: float, rng: Rng) -> float:
+def _private_center(values: np.ndarray, epsilon: float, noise: Noise) -> float:
     """A median: half of ε for a cell of 9 % of its size, half for a point inside that cell.
 
     The middle of the cell would be off by thousands of spreads where the centre is far from zero.
@@ -126,14 +125,14 @@ def _private_center(values: np.ndarray, epsilon: float, rng: Rng) -> float:
     """
     edges, log_prior = _center_cells()
     few = len(values) * epsilon < _FINE_NEED
-    cell = _private_cell(values, 0.5, edges, log_prior, epsilon if few else 0.5 * epsilon, rng)
+    cell = _private_cell(values, 0.5, edges, log_prior, epsilon if few else 0.5 * epsilon, noise)
     low, high = edges[cell], edges[cell + 1]
     if few:
         return float(0.5 * low + 0.5 * high)
     candidates = np.linspace(low, high, _FINE)
     below = np.searchsorted(np.sort(values), candidates, side="right")
     scores = -np.abs(below - 0.5 * len(values))
-    return float(candidates[noisy_argmax(scores, 0.5 * epsilon, rng)])
+    return float(candidates[noise.argmax(scores, 0.5 * epsilon)])
 
 
 def _private_cell(
@@ -142,7 +141,7 @@ def _private_cell(
     edges: np.ndarray,
     log_prior: np.ndarray,
     epsilon: float,
-    rng: Rng,
+    noise: Noise,
 ) -> int:
     """Choose k such that the quantile is in (edges[k], edges[k + 1]], ε-differentially private.
 
@@ -154,13 +153,13 @@ def _private_cell(
     below = np.searchsorted(np.sort(values), edges, side="right")
     below[0] = 0  # the first edge stands for minus infinity
     beside = np.maximum(0.0, np.maximum(below[:-1] - q * n, q * n - below[1:]))
-    return noisy_argmax(-beside + 2 / epsilon * log_prior, epsilon, rng)
+    return noise.argmax(-beside + 2 / epsilon * log_prior, epsilon)
 
 
 @cache
 def _center_cells() -> tuple[np.ndarray, np.ndarray]:
     """Edges over all floats and a log-prior: half for the cells at zero, whatever the scale."""
-    candidates, log_weight = _grid(nonnegative=False)
+    candidates, log_weight = quantile_grid(nonnegative=False)
     edges = np.concatenate([[-LARGEST], candidates, [LARGEST]])
     between = np.logaddexp(log_weight[1:], log_weight[:-1])
     weights = np.exp(np.concatenate([log_weight[:1], between, log_weight[-1:]]))
@@ -172,7 +171,7 @@ def _center_cells() -> tuple[np.ndarray, np.ndarray]:
 @cache
 def _distance_cells() -> tuple[np.ndarray, np.ndarray]:
     """Edges over all lengths; the first cell is zero itself."""
-    candidates, log_weight = _grid(nonnegative=True)
+    candidates, log_weight = quantile_grid(nonnegative=True)
     edges = np.concatenate([[-1.0], candidates, [LARGEST]])
     between = np.logaddexp(log_weight[1:], log_weight[:-1])
     between[0] = log_weight[1]  # the weight of zero is the first cell's
@@ -285,7 +284,7 @@ def _gaussian(epsilon: float, delta: float, beside: tuple[float, ...]) -> Histog
     multiplier = multiplier_beside(epsilon, delta, beside)
     event = GaussianEvent(purpose=PURPOSE, noise_multiplier=multiplier)
     # Whole numbers lie on the noise's lattice while σ < 2⁴¹, so rounding to it adds nothing.
-    sigma = multiplier * SQRT2
+    sigma = multiplier * CELLS
     return HistogramNoise(law="gaussian", noise_sd=sigma, threshold=0, events=(event,))
 
 
@@ -328,24 +327,24 @@ def _bins_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.where(found < len(edges) - 1, found, -1)
 
 
-def private_counts(counts: np.ndarray, noise: HistogramNoise, rng: Rng) -> np.ndarray:
-    """Release whole counts with their noise; each call draws anew and spends anew.
+def private_counts(counts: np.ndarray, level: HistogramNoise, noise: Noise) -> np.ndarray:
+    """Whole counts with their noise.
 
     Every row must be in one cell at most. A sparse histogram draws as many numbers as a dense one,
     so its run time does not tell how many cells hold a row.
     """
     counts = np.asarray(counts, dtype=np.int64)
-    match noise.law:
+    match level.law:
         case "none":
             return counts
         case "gaussian":
-            noisy = add_gaussian(counts.astype(float), noise.noise_sd, rng)
+            noisy = noise.gaussian(counts.astype(float), level.noise_sd, sensitivity=CELLS)
             return np.rint(noisy).astype(np.int64)
-    step = next(event.epsilon for event in noise.events if isinstance(event, PureEvent))
-    noisy = counts + integer_laplace(counts.size, 1 / step, rng).reshape(counts.shape)
-    if noise.threshold == 0:
+    step = next(event.epsilon for event in level.events if isinstance(event, PureEvent))
+    noisy = noise.laplace(counts, 1 / step)
+    if level.threshold == 0:
         return noisy
-    return np.where((counts > 0) & (noisy >= noise.threshold), noisy, 0)
+    return np.where((counts > 0) & (noisy >= level.threshold), noisy, 0)
 
 
 def automatic_bins(rows: float, noise_sd: float) -> int:

@@ -8,19 +8,14 @@ all counts in one direction by at most one, so scores and counts have sensitivit
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from gdppca import _validate
-from gdppca._errors import DataError
-from gdppca.ledgers import enter
-from gdppca.linalg import LARGEST, SQRT2, directions
-from gdppca.noise.bits import Rng, rng_for
-from gdppca.noise.selection import integer_laplace, noisy_argmax
-from gdppca.privacy import PureEvent
-from gdppca.signs.base import legal_radius
+from gdppca.noise import Noise
+from gdppca.privacy import Event, PureEvent
+from gdppca.steps.base import Public, Rows, State
 
 METHODS = ("grid", "unbounded")
 
@@ -29,43 +24,12 @@ _LADDER = 2.0 ** (1 / _FINE)  # ratio of Durfee's thresholds
 _BATCH = 512
 
 
-def private_quantile(
-    values: Any,
-    q: float,
-    epsilon: float,
-    *,
-    method: str = "grid",
-    nonnegative: bool = False,
-    ledger: str | None = None,
-    random_state: int | None = None,
-) -> float:
-    r"""Release a quantile of numbers of any scale.
+@dataclass(frozen=True, kw_only=True)
+class Quantile:
+    r"""A quantile of the numbers of a column.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Finite numbers, each of one person, at least two.
-    q : float
-        Which quantile, strictly between 0 and 1.
-    epsilon : float
-        Privacy ε; δ is zero.
-    method : "grid" or "unbounded", default "grid"
-        Noisy choice from a grid, or Durfee's ladder.
-    nonnegative : bool, default False
-        The numbers cannot be negative, such as lengths. A public fact, not looked up.
-    ledger : None or str, default None
-        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients".
-    random_state : None or int, default None
-        None draws from the secure source; a seed makes a simulation.
-
-    Returns
-    -------
-    float
-        A number from a public grid, within 9 % of the next one.
-
-    Notes
-    -----
-    **Privacy.** One pure event of ε, replace-one, n public.
+    **Privacy.** One pure event, replace-one, n public; scores and counts move by
+    `sensitivity.ONE_RANK`.
 
     *Grid.* Candidate c has score :math:`-|\#\{x_i \le c\} - qn|` plus
     :math:`\frac2\varepsilon\log p(c)`, with a public prior p that favours moderate exponents and
@@ -74,63 +38,27 @@ def private_quantile(
 
     *Unbounded.* The sparse vector technique over thresholds :math:`\pm(\beta^i - 1)` times a tiny
     unit, :math:`\beta = 2^{1/8}`, with discrete Laplace noise in place of the exponential noise of
-    [1]_, on counts that move in one direction.
-
-    **Paper.** App B.2 uses the second way for the winsorisation radius.
-
-    References
-    ----------
-    .. [1] D. Durfee (2023). Unbounded differentially private quantile and maximum estimation.
-       NeurIPS.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gdppca.releases import private_quantile
-    >>> lengths = np.random.default_rng(0).exponential(1e9, size=5000)
-    >>> 2e8 < private_quantile(lengths, 0.25, epsilon=1.0, nonnegative=True) < 4e8
-    True
+    Durfee (2023), on counts that move in one direction.
     """
-    q = _validate.fraction(q=q)
-    epsilon = _validate.finite_positive(epsilon=_validate.budget(epsilon=epsilon))
-    values = _finite_vector(values)
-    rng = rng_for(random_state)
-    _validate.one_of(METHODS, method=method)
-    enter(ledger, (PureEvent(purpose="quantile", epsilon=epsilon),), seeded=rng.seeded)
-    if method == "grid":
-        return grid_quantile(values, q, epsilon, rng, nonnegative=nonnegative)
-    return unbounded_quantile(values, q, epsilon, rng, nonnegative=nonnegative)
 
+    public: Public
+    q: float
+    epsilon: float
+    method: str = "grid"
+    nonnegative: bool = False
+    needs_sample = True
 
-def _finite_vector(values: Any) -> np.ndarray:
-    array = _validate.floats(values)
-    if array is None:
-        raise DataError("`values` must be numbers.")
-    if array.ndim != 1 or len(array) < 2:
-        raise DataError(f"`values` must be a vector of at least two numbers, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise DataError("`values` holds NaN or inf.")
-    return array
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """One pure step."""
+        return (PureEvent(purpose="quantile", epsilon=self.epsilon),)
 
-
-def private_radius(
-    X: np.ndarray, center: np.ndarray | None, q: float, epsilon: float, rng: Rng
-) -> float:
-    """Release a quantile of the lengths that a sign will see: of pairs over √2, or from a centre.
-
-    Rows are paired at random, each in one pair, so one row moves one length. The result is kept
-    within the range that a cut-off may have.
-    """
-    # Halves first: the difference of two floats near the largest one is still a float.
-    if center is None:
-        order, half = rng.permutation(len(X)), len(X) // 2
-        differences, factor = 0.5 * X[order[:half]] - 0.5 * X[order[half : 2 * half]], SQRT2
-    else:
-        differences, factor = 0.5 * X - 0.5 * center, 2.0
-    with np.errstate(over="ignore"):
-        lengths = np.minimum(directions(differences)[1] * factor, LARGEST)
-    radius = grid_quantile(lengths, q, epsilon, rng, nonnegative=True)
-    return legal_radius(radius)
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """A quantile of the first column."""
+        values = table.sample(self.public.n_seen)[:, 0]
+        find = grid_quantile if self.method == "grid" else unbounded_quantile
+        found = find(values, self.q, self.epsilon, noise, nonnegative=self.nonnegative)
+        return state.with_(quantile=found, events=self.events)
 
 
 @cache
@@ -146,7 +74,7 @@ def _positive_grid() -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def _grid(nonnegative: bool) -> tuple[np.ndarray, np.ndarray]:
+def quantile_grid(nonnegative: bool) -> tuple[np.ndarray, np.ndarray]:
     positive, log_prior = _positive_grid()
     if nonnegative:
         candidates = np.concatenate([[0.0], positive])
@@ -157,46 +85,46 @@ def _grid(nonnegative: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def grid_quantile(
-    values: np.ndarray, q: float, epsilon: float, rng: Rng, *, nonnegative: bool
+    values: np.ndarray, q: float, epsilon: float, noise: Noise, *, nonnegative: bool
 ) -> float:
     """Choose from the grid by noisy scores."""
-    candidates, log_prior = _grid(nonnegative)
+    candidates, log_prior = quantile_grid(nonnegative)
     below = np.searchsorted(np.sort(values), candidates, side="right")
     scores = -np.abs(below - q * len(values)) + 2 / epsilon * log_prior
-    return float(candidates[noisy_argmax(scores, epsilon, rng)])
+    return float(candidates[noise.argmax(scores, epsilon)])
 
 
 def unbounded_quantile(
-    values: np.ndarray, q: float, epsilon: float, rng: Rng, *, nonnegative: bool
+    values: np.ndarray, q: float, epsilon: float, noise: Noise, *, nonnegative: bool
 ) -> float:
     """Climb Durfee's ladder, on the side of zero where the quantile is (a fifth of the budget)."""
     if nonnegative:
-        return _climb(values, q, epsilon, rng)
-    negative = np.sum(values < 0) + integer_laplace(1, 5 / epsilon, rng)[0]
-    if negative > q * len(values):
-        return -_climb(-values, 1 - q, 0.8 * epsilon, rng)
-    return _climb(values, q, 0.8 * epsilon, rng)
+        return _climb(values, q, epsilon, noise)
+    negative = np.array([np.count_nonzero(values < 0)])
+    if noise.laplace(negative, 5 / epsilon)[0] > q * len(values):
+        return -_climb(-values, 1 - q, 0.8 * epsilon, noise)
+    return _climb(values, q, 0.8 * epsilon, noise)
 
 
-def _climb(values: np.ndarray, q: float, epsilon: float, rng: Rng) -> float:
+def _climb(values: np.ndarray, q: float, epsilon: float, noise: Noise) -> float:
     """First threshold whose noisy count passes the noisy target; the last one if none does.
 
     Half of ε on the target, half on the counts: they move in one direction, so each needs
     Laplace noise of scale 1/(ε/2) only (Lyu, Su, Li 2017, Theorem 5).
     """
     ordered = np.sort(values)
-    target = q * len(values) + integer_laplace(1, 2 / epsilon, rng)[0]
-    thresholds = _ladder()
+    target = q * len(values) + noise.laplace(np.zeros(1, dtype=np.int64), 2 / epsilon)[0]
+    thresholds = ladder()
     for start in range(0, len(thresholds), _BATCH):
         part = thresholds[start : start + _BATCH]
         counts = np.searchsorted(ordered, part, side="right")
-        passed = counts + integer_laplace(len(part), 2 / epsilon, rng) >= target
+        passed = noise.laplace(counts, 2 / epsilon) >= target
         if passed.any():
             return float(part[np.argmax(passed)])
     return float(thresholds[-1])
 
 
 @cache
-def _ladder() -> np.ndarray:
+def ladder() -> np.ndarray:
     """Durfee's thresholds βⁱ - 1 in units of 2⁻⁶⁰, up to 2⁹⁶⁰."""
     return np.expm1(np.arange(1020 * _FINE) * np.log(_LADDER)) * 2.0**-60

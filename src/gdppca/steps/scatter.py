@@ -1,34 +1,29 @@
-"""Where data meets noise: the noisy scatter matrix."""
+"""The noisy scatter matrix, which gets all that the steps before it leave."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
 from gdppca.kernels import Scheme
-from gdppca.ledgers import enter
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian, calibrated_sigma, lattice_slack
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.accounting import classical_multiplier, multiplier_left
+from gdppca.noise import Noise, calibrated_sigma, lattice_slack
+from gdppca.privacy import Event, GaussianEvent, PureEvent
+from gdppca.privacy.accounting import classical_multiplier, gdp_mu, multiplier_left
 from gdppca.sensitivity import CALIBRATIONS, paper_sensitivity, scatter_sensitivity
 from gdppca.signs import Sign
+from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.centre import centre_bias
+from gdppca.theory import components_above_noise
+
+PURPOSE = "scatter"
 
 _TAIL = 50.0  # standard deviations that no noise ever reaches
 _SMALLEST_SD = 1e-306  # its lattice, and that of half of it, are made of floats
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyScatter:
-    """The noisy matrix K̃, the standard deviation σ of its packed noise, and what was drawn."""
-
-    matrix: np.ndarray
-    noise_sd: float
-    event: Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,53 +31,66 @@ class ScatterNoise:
     """How much noise a scatter matrix gets, from public numbers alone."""
 
     noise_sd: float
+    sensitivity: float
     event: Event
 
 
-def scatter_noise(
-    *,
-    epsilon: float,
-    delta: float,
-    sign: Sign,
-    scheme: Scheme,
-    n_samples: int,
-    n_features: int,
-    calibration: str = "tight",
-    beside: tuple[Event, ...] = (),
-) -> ScatterNoise:
-    r"""Noise that makes a scatter matrix (ε, δ)-private, together with the steps `beside` it.
+@dataclass(frozen=True, kw_only=True)
+class MatrixBudget:
+    """What a matrix may spend: all that is left of μ, or noise that somebody states.
 
-    Notes
-    -----
-    **Privacy.** Nothing is spent: no row is seen.
+    `stated` is noise over the paper's sensitivity; the event still records the true ratio of noise
+    to sensitivity, so that a guarantee says what is really promised.
+    """
+
+    mu: float  # of all Gaussian steps together; infinite: no noise
+    stated: float | None = None
+
+    def level(
+        self, sign: Sign, scheme: Scheme, n: int, d: int, spent: tuple[Event, ...] = ()
+    ) -> ScatterNoise:
+        """Noise of a matrix, beside what was spent before it."""
+        bound = scatter_sensitivity(scheme, sign.sup_norm, n, d)
+        length = linalg.packed_length(d)
+        if math.isinf(self.mu):
+            sd = multiplier = 0.0
+        elif self.stated is None:
+            multiplier = 1 / math.sqrt(self.mu**2 - gdp_mu(_gaussian(spent)) ** 2)
+            sd = calibrated_sigma(multiplier, bound, length)
+        else:
+            sd = self.stated * paper_sensitivity(scheme, sign.sup_norm, n)
+            multiplier = sd / (bound + lattice_slack(sd, length))
+        event = gaussian_event(PURPOSE, multiplier)
+        return ScatterNoise(noise_sd=sd, sensitivity=bound, event=event)
+
+
+def matrix_budget(
+    epsilon: float, delta: float, calibration: str, beside: tuple[Event, ...] = ()
+) -> MatrixBudget:
+    r"""What (ε, δ) leaves to a matrix beside other steps; the one place where noise is solved for.
 
     **Paper.** ``calibration="paper"`` gives :math:`\sigma_{\varepsilon,\delta} =
-    4\|g\|_\infty^2\sqrt{2\ln(1.25/\delta)}/(n\varepsilon)` (Sec 2.2). Its event still records the
-    true ratio of noise to sensitivity, so the guarantee says what is really promised.
+    4\|g\|_\infty^2\sqrt{2\ln(1.25/\delta)}/(n\varepsilon)` (Sec 2.2).
     """
     epsilon = _validate.budget(epsilon=epsilon)
     delta = _validate.fraction(delta=delta)
-    purpose = "scatter"
+    tight = _validate.one_of(CALIBRATIONS, calibration=calibration) == "tight"
     if math.isinf(epsilon):
-        return ScatterNoise(noise_sd=0.0, event=NonPrivateEvent(purpose=purpose))
-    sensitivity = scatter_sensitivity(scheme, sign.sup_norm, n_samples, n_features)
-    length = linalg.packed_length(n_features)
-    if _validate.one_of(CALIBRATIONS, calibration=calibration) == "tight":
-        multiplier = multiplier_left(epsilon, delta, beside)
-        sigma = calibrated_sigma(multiplier, sensitivity, length)
-    else:
-        if any(isinstance(event, GaussianEvent) for event in beside):
-            raise ParameterError(
-                "The paper's noise shares its budget with no other Gaussian step: use "
-                "`calibration='tight'`."
-            )
-        stated = paper_sensitivity(scheme, sign.sup_norm, n_samples)
-        pure = sum(event.epsilon for event in beside if isinstance(event, PureEvent))
-        sigma = classical_multiplier(epsilon - pure, delta) * stated
-        multiplier = sigma / (sensitivity + lattice_slack(sigma, length))
-    return ScatterNoise(
-        noise_sd=float(sigma), event=GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
-    )
+        return MatrixBudget(mu=math.inf)
+    if tight:
+        return MatrixBudget(mu=1 / multiplier_left(epsilon, delta, beside))
+    if any(_gaussian(beside)):
+        raise ParameterError(
+            "The paper's noise shares its budget with no other Gaussian step: use "
+            "`calibration='tight'`."
+        )
+    pure = sum(event.epsilon for event in beside if isinstance(event, PureEvent))
+    stated = classical_multiplier(epsilon - pure, delta)
+    return MatrixBudget(mu=1 / stated, stated=stated)
+
+
+def _gaussian(events: tuple[Event, ...]) -> list[Event]:
+    return [event for event in events if isinstance(event, GaussianEvent)]
 
 
 def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> None:
@@ -103,39 +111,56 @@ def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> N
         )
 
 
-def private_scatter(
-    K_hat: np.ndarray, noise: ScatterNoise, rng: Rng, *, ledger: str | None = None
-) -> NoisyScatter:
-    r"""Release a scatter matrix with its noise; each call draws anew and spends anew.
+@dataclass(frozen=True, kw_only=True)
+class Scatter:
+    r"""The noisy matrix, and its leading eigenvectors.
 
-    Parameters
-    ----------
-    K_hat : array of shape (d, d)
-        Exact scatter matrix, straight from a kernel.
-    noise : ScatterNoise
-        From `scatter_noise`, for the same sign, scheme and shape.
-    rng : Rng
-        Source of bits.
-    ledger : None or str, default None
-        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
-        where it is entered already, as by every estimator here.
-
-    Returns
-    -------
-    NoisyScatter
-        The noisy matrix.
-
-    Notes
-    -----
-    **Privacy.** One Gaussian event, replace-one, n public.
+    **Privacy.** One Gaussian event, replace-one, n public, `sensitivity.scatter_sensitivity`
+    (docs/proofs/sensitivity.md).
 
     **Paper.** :math:`\tilde K_g = \hat K_g + \mathrm{vecd}^{-1}(\xi)`,
     :math:`\xi \sim N(0, \sigma^2 I)`, Sec 2.2.
     """
-    enter(ledger, (noise.event,), seeded=rng.seeded)
-    if isinstance(noise.event, NonPrivateEvent):
-        return NoisyScatter(matrix=K_hat, noise_sd=0.0, event=noise.event)
-    noisy = add_gaussian(linalg.vecd(K_hat), noise.noise_sd, rng)
-    return NoisyScatter(
-        matrix=linalg.vecd_inverse(noisy), noise_sd=noise.noise_sd, event=noise.event
-    )
+
+    public: Public
+    n_components: int | str  # "auto": as many as stand above the noise
+    first: ScatterNoise  # where nothing is drawn before
+    budget: MatrixBudget | None = None  # what is shared with steps before; None: `first` it is
+    needs_sample = False
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The most that it draws: all that there is."""
+        return (self.first.event,)
+
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """The noisy matrix of all rows."""
+        level = self.level(state)
+        K_hat = table.total(state.recipe(self.public.n_features)).mean()  # not private
+        K_tilde = noisy_matrix(K_hat, level, noise)
+        state = state.with_(noise_sd=level.noise_sd)
+        return state.with_matrix(K_tilde, level.noise_sd, partial(self._kept, state), level.event)
+
+    def level(self, state: State) -> ScatterNoise:
+        """Its noise, beside what was drawn before."""
+        if self.budget is None or not state.events:
+            return self.first
+        n, d = self.public.n_samples, self.public.n_features
+        return self.budget.level(state.sign, state.scheme, n, d, state.events)
+
+    def _kept(self, state: State, eigenvalues: np.ndarray) -> int:
+        """How many directions are kept: as many as asked for, or as stand above the noise."""
+        if not isinstance(self.n_components, str):
+            return self.n_components
+        n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
+        bias = 0.0 if state.location is None else centre_bias(state.events, seen, d)
+        return components_above_noise(eigenvalues, state.noise_sd, n, bias)
+
+
+def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:
+    """The matrix with noise of one size on its packed form; as it is where there is none."""
+    if level.noise_sd == 0:
+        return K_hat
+    packed = linalg.vecd(K_hat)
+    noisy = noise.gaussian(packed, level.noise_sd, sensitivity=level.sensitivity)
+    return linalg.vecd_inverse(noisy)

@@ -1,18 +1,20 @@
-"""Where data meets noise: a private centre, the winsorised mean of each column."""
+"""A private centre, the winsorised mean of each column: bounds by bisection, then a mean."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import _validate
-from gdppca.ledgers import enter
-from gdppca.noise.bits import Rng
-from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+from gdppca import sensitivity
+from gdppca.linalg import SQRT2
+from gdppca.noise import Noise, calibrated_sigma, noised
+from gdppca.privacy import Event, NonPrivateEvent
+from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.bisection import bisected
+
+PURPOSE, BOUNDS_PURPOSE = "location", "bounds of the location"
 
 _LOG_LEVELS = 8  # halvings over the grid 0, ±2⁻⁶³, ±2⁻⁶², …, ±2⁶³
 _LINEAR_LEVELS = 8  # halvings between two neighbours of that grid
@@ -23,38 +25,9 @@ _STEPS = 24  # bits kept of a winsorised value
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyLocation:
-    """A private centre, the private bounds that rows were winsorised to, and what was drawn."""
+class WinsorizedMean:
+    r"""A winsorised mean of each column, without bounds from the user.
 
-    center: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    events: tuple[Event, ...]
-
-
-def private_winsorized_mean(
-    X: np.ndarray, zcdp_rho: float, rng: Rng, *, ledger: str | None = None
-) -> NoisyLocation:
-    r"""Release a winsorised mean of each column, without bounds from the user.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Finite numbers.
-    zcdp_rho : float
-        Budget ρ of zero-concentrated differential privacy; infinity draws no noise.
-    rng : Rng
-        Source of bits.
-    ledger : None or str, default None
-        Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients".
-
-    Returns
-    -------
-    NoisyLocation
-        Centre and bounds, all of them private.
-
-    Notes
-    -----
     **Privacy.** ρ-zCDP, replace-one, n public: three quarters of ρ for the bounds, one quarter
     for the mean.
 
@@ -79,53 +52,44 @@ def private_winsorized_mean(
     spread but not a million times: subtract a public value first. Values beyond ±2⁶⁴ count as if
     they were there.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gdppca.noise.bits import seeded_rng
-    >>> from gdppca.steps.winsorized_mean import private_winsorized_mean
-    >>> X = np.random.default_rng(0).normal(loc=[1000.0, -3.0], size=(5000, 2))
-    >>> private_winsorized_mean(X, 0.5, seeded_rng(1)).center.round(1)
-    array([1000.,   -3.])
     """
-    zcdp_rho = _validate.positive(rho=zcdp_rho)
-    n, d = X.shape
-    warn_of_few_rows(n, d, zcdp_rho, stacklevel=2)
-    enter(ledger, location_events(zcdp_rho), seeded=rng.seeded)
-    return drawn_winsorized_mean(X, zcdp_rho, rng)
 
+    public: Public
+    zcdp_rho: float  # infinite: no noise
+    needs_sample = True
 
-def drawn_winsorized_mean(X: np.ndarray, zcdp_rho: float, rng: Rng) -> NoisyLocation:
-    """The same for a spend that is entered already, after the warning."""
-    lower, upper = _private_bounds(X, _BOUNDS_SHARE * zcdp_rho, rng)
-    center = _private_mean(X, lower, upper, (1 - _BOUNDS_SHARE) * zcdp_rho, rng)
-    return NoisyLocation(center=center, lower=lower, upper=upper, events=location_events(zcdp_rho))
+    @property
+    def _multipliers(self) -> tuple[float, float]:
+        """Noise over sensitivity of a count and of the mean."""
+        count = _multiplier(_BOUNDS_SHARE * self.zcdp_rho / _LEVELS)
+        return count, _multiplier((1 - _BOUNDS_SHARE) * self.zcdp_rho)
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Sixteen counts and a mean."""
+        if math.isinf(self.zcdp_rho):
+            return (NonPrivateEvent(purpose=PURPOSE),)
+        count, mean = self._multipliers
+        return (gaussian_event(BOUNDS_PURPOSE, count),) * _LEVELS + (gaussian_event(PURPOSE, mean),)
 
-def warn_of_few_rows(n: int, d: int, zcdp_rho: float, stacklevel: int) -> None:
-    """Warn where the noise of a count may carry a bound away; from public numbers."""
-    sigma = _sigma(_BOUNDS_SHARE * zcdp_rho / _LEVELS, math.sqrt(2 * d), 2 * d)
-    if 4 * sigma > _TRIM[1] * n:
-        warnings.warn(
+    @property
+    def doubt(self) -> str | None:
+        """Whether the noise of a count may carry a bound away; from public numbers."""
+        n, d = self.public.n_seen, self.public.n_features
+        if 4 * _count_sigma(self._multipliers[0], d) <= _TRIM[1] * n:
+            return None
+        return (
             f"{n} rows are few for a private centre of {d} columns: its bounds may be mere noise. "
-            "More rows, more budget or a public centre help.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "More rows, more budget or a public centre help."
         )
 
-
-def location_events(zcdp_rho: float) -> tuple[Event, ...]:
-    """What `private_winsorized_mean` draws, from its budget alone."""
-    if math.isinf(zcdp_rho):
-        return (NonPrivateEvent(purpose="location"),)
-    bound = GaussianEvent(
-        purpose="bounds of the location",
-        noise_multiplier=_multiplier(_BOUNDS_SHARE * zcdp_rho / _LEVELS),
-    )
-    mean = GaussianEvent(
-        purpose="location", noise_multiplier=_multiplier((1 - _BOUNDS_SHARE) * zcdp_rho)
-    )
-    return (bound,) * _LEVELS + (mean,)
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """A centre, and the bounds that rows were winsorised to."""
+        X = table.sample(self.public.n_seen)
+        count, mean = self._multipliers
+        bounds = winsorized_bounds(X, count, noise)
+        center = winsorized_mean(X, *bounds, mean, noise)
+        return state.with_(location=center, bounds=bounds, events=self.events)
 
 
 def _multiplier(rho: float) -> float:
@@ -133,14 +97,11 @@ def _multiplier(rho: float) -> float:
     return 1 / math.sqrt(2 * rho)
 
 
-def _sigma(rho: float, sensitivity: float, length: int) -> float:
-    if math.isinf(rho):
+def _count_sigma(multiplier: float, d: int) -> float:
+    """Noise of one of the 2d counts of a halving."""
+    if multiplier == 0:
         return 0.0
-    return calibrated_sigma(_multiplier(rho), sensitivity, length)
-
-
-def _noised(values: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
-    return add_gaussian(values, sigma, rng) if sigma > 0 else values
+    return calibrated_sigma(multiplier, sensitivity.counts_below(2 * d), 2 * d)
 
 
 def trimmed_share(n_samples: int, sigma: float) -> float:
@@ -149,27 +110,23 @@ def trimmed_share(n_samples: int, sigma: float) -> float:
     return min(largest, max(smallest, 10 / n_samples, 4 * sigma / n_samples))
 
 
-def _private_bounds(X: np.ndarray, rho: float, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
-    """Noisy bisection for a lower and an upper quantile of each column."""
+def winsorized_bounds(
+    X: np.ndarray, multiplier: float, noise: Noise
+) -> tuple[np.ndarray, np.ndarray]:
+    """A lower and an upper quantile of each column, by powers of two and then in between."""
     n, d = X.shape
-    sigma = _sigma(rho / _LEVELS, math.sqrt(2 * d), 2 * d)
-    share = trimmed_share(n, sigma)
+    share = trimmed_share(n, _count_sigma(multiplier, d))
     wanted = n * np.array([[share], [1 - share]])
+    start = np.full((2, d), -(2**_LOG_LEVELS) // 2)
+    index = bisected(X, wanted, _grid, start, _LOG_LEVELS, multiplier, noise)
+    left, width = _grid(index), _grid(index + 1) - _grid(index)
 
-    def reached(points: np.ndarray) -> np.ndarray:
-        counts = np.stack([np.count_nonzero(point >= X, axis=0) for point in points])
-        return _noised(counts.astype(float), sigma, rng) >= wanted
+    def between(k: np.ndarray) -> np.ndarray:
+        return left + width * (k / 2**_LINEAR_LEVELS)  # exact: widths are powers of two
 
-    index = np.full((2, d), -(2**_LOG_LEVELS) // 2)  # left end of the bracket, on the grid
-    for level in reversed(range(_LOG_LEVELS)):
-        middle = index + 2**level
-        index = np.where(reached(_grid(middle)), index, middle)
-    left, right = _grid(index), _grid(index + 1)
-    for _ in range(_LINEAR_LEVELS):
-        middle = 0.5 * (left + right)
-        low = reached(middle)
-        left, right = np.where(low, left, middle), np.where(low, middle, right)
-    return np.minimum(left[0], right[1]), np.maximum(left[0], right[1])
+    k = bisected(X, wanted, between, np.zeros_like(index), _LINEAR_LEVELS, multiplier, noise)
+    low, high = between(k)[0], between(k + 1)[1]
+    return np.minimum(low, high), np.maximum(low, high)
 
 
 def _grid(index: np.ndarray) -> np.ndarray:
@@ -177,13 +134,13 @@ def _grid(index: np.ndarray) -> np.ndarray:
     return np.sign(index) * np.ldexp(1.0, np.abs(index) - 64)
 
 
-def _private_mean(
-    X: np.ndarray, lower: np.ndarray, upper: np.ndarray, rho: float, rng: Rng
+def winsorized_mean(
+    X: np.ndarray, lower: np.ndarray, upper: np.ndarray, multiplier: float, noise: Noise
 ) -> np.ndarray:
     """Noisy mean of the rows winsorised to the bounds."""
     n, d = X.shape
     sums = np.array([_way(X[:, k], lower[k], upper[k]) for k in range(d)])
-    noisy = _noised(sums, _sigma(rho, math.sqrt(d), d), rng)
+    noisy = noised(sums, multiplier, sensitivity.bounded_sums(d), noise).values
     return lower + (upper - lower) * np.clip(noisy / n, 0.0, 1.0)
 
 
@@ -199,8 +156,24 @@ _LADDER = 1.01  # ratio of the published thresholds
 PUBLISHED_LIMIT = 40.0  # the published code is given an interval; this one is in its simulations
 
 
+@dataclass(frozen=True, kw_only=True)
+class PublishedWinsorizedMean:
+    """The winsorised mean as it is published, for comparisons; its promise is not proven."""
+
+    public: Public
+    zcdp_rho: float
+    events = (NonPrivateEvent(purpose=PURPOSE),)
+    needs_sample = True
+
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """A centre."""
+        X = table.sample(self.public.n_seen)
+        center = published_winsorized_mean(X, self.zcdp_rho, noise)
+        return state.with_(location=center, events=self.events)
+
+
 def published_winsorized_mean(
-    X: np.ndarray, zcdp_rho: float, rng: Rng, limit: float = PUBLISHED_LIMIT
+    X: np.ndarray, zcdp_rho: float, noise: Noise, limit: float = PUBLISHED_LIMIT
 ) -> np.ndarray:
     """Winsorised mean of each column as Ramsay and Spicker (2025) publish it, for comparisons.
 
@@ -214,28 +187,33 @@ def published_winsorized_mean(
     """
     n, d = X.shape
     half = n // 2
-    order = rng.permutation(n)
+    order = noise.permutation(n)
     third = zcdp_rho / (3 * d)
     trim = min(max(10 / n, 0.01), 0.1)
     center = np.empty(d)
     for k in range(d):
         searched, averaged = X[order[:half], k], X[order[half:], k]
-        upper = min(_climbed(searched, 1 - trim, third / 2, limit, rng), limit)
-        lower = max(-_climbed(-searched, 1 - trim, third / 2, limit, rng), -limit)
+        upper = min(_climbed(searched, 1 - trim, third / 2, limit, noise), limit)
+        lower = max(-_climbed(-searched, 1 - trim, third / 2, limit, noise), -limit)
         if not lower < upper:
             lower, upper = -limit, limit
-        sigma = (upper - lower) / (n - half) * _multiplier(third)
         mean = np.array([np.clip(averaged, lower, upper).mean()])
-        center[k] = _noised(mean, sigma, rng)[0]
+        width = (upper - lower) / (n - half)
+        center[k] = _with_noise(mean, width, _multiplier(third), noise)[0]
     return center
 
 
-def _climbed(values: np.ndarray, q: float, rho: float, limit: float, rng: Rng) -> float:
+def _with_noise(exact: np.ndarray, moved: float, multiplier: float, noise: Noise) -> np.ndarray:
+    """Noise as published: no more than the multiplier times what is moved."""
+    return noise.gaussian(exact, multiplier * moved, sensitivity=moved) if multiplier else exact
+
+
+def _climbed(values: np.ndarray, q: float, rho: float, limit: float, noise: Noise) -> float:
     """First threshold above -limit whose noisy count passes the noisy target."""
     steps = np.arange(1, math.ceil(math.log(2 * limit + 1) / math.log(_LADDER)) + 1)
     thresholds = np.expm1(steps * math.log(_LADDER)) - limit
     counts = np.searchsorted(np.sort(values), thresholds, side="right").astype(float)
-    sigma = 0.0 if math.isinf(rho) else 1 / math.sqrt(rho)
-    target = _noised(np.array([q * len(values)]), sigma, rng)[0]
-    passed = _noised(counts, sigma, rng) > target
+    sd = SQRT2 * _multiplier(rho)
+    target = _with_noise(np.array([q * len(values)]), 1.0, sd, noise)[0]
+    passed = _with_noise(counts, 1.0, sd, noise) > target
     return float(thresholds[np.argmax(passed)]) if passed.any() else limit

@@ -1,22 +1,24 @@
-"""What an engine is: rows that live elsewhere, in a random order, summed where they are.
+"""What a table is: rows wherever they are, in a random order, summed where they are.
 
-An engine counts its rows, hands out a random sample of them, and merges the sums of its parts.
-Nothing here is private: an engine gives exact numbers to the release that adds the noise.
+A table knows how many rows it has, hands out a random sample of them, and sums up the rest.
+Nothing here is private: a table gives exact numbers to the steps that add the noise.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from functools import reduce
 from typing import Protocol, Self
 
 import numpy as np
 
-from gdppca.kernels import PairSum, Progress, SignSum
+from gdppca._errors import StateError
+from gdppca.kernels import Blocks, PairSum, Progress, Scheme, SignSum, silent
+from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.linalg import LARGEST
-from gdppca.noise.bits import Rng
+from gdppca.noise import OrderKeys
 from gdppca.signs import Sign
 
 Sums = PairSum | SignSum
@@ -27,7 +29,15 @@ ASSUMED_SHUFFLED = (
 )
 LARGEST_SAMPLE = 2**17  # rows
 _SAMPLE_ENTRIES = 2**24  # numbers: 128 MB
-_GROUP = 1024  # keys that one call of the hash gives
+
+
+class Supply(Enum):
+    """How the rows come."""
+
+    TABLE = "table"  # all at once, in memory
+    PARTS = "parts"  # from files or a cluster, in a secret order
+    UNSHUFFLED = "unshuffled"  # from files or a cluster, in the order that they have
+    BATCHES = "batches"  # one batch after the other, from the user
 
 
 @dataclass(frozen=True)
@@ -35,25 +45,26 @@ class Recipe:
     """How rows become a sum; plain data that travels to workers.
 
     With a centre, rows are compared with it, and their order does not matter. Without one they
-    are compared in pairs inside blocks.
+    are compared in pairs: those of the scheme in memory, those inside blocks elsewhere.
     """
 
     sign: Sign
     n_features: int
-    block_size: int
+    scheme: Scheme
     center: np.ndarray | None = None
     scale: np.ndarray | None = None
 
     @property
     def ordered(self) -> bool:
         """Whether the sum depends on the order of the rows."""
-        return self.center is None
+        return self.center is None and self.scheme.ordered
 
     def empty(self) -> Sums:
         """The sum of no rows."""
         if self.center is not None:
             return SignSum(self.sign, self.center)
-        return PairSum(self.sign, self.n_features, pairs=self.block_size)
+        size = self.scheme.size if isinstance(self.scheme, Blocks) else DEFAULT_BLOCK
+        return PairSum(self.sign, self.n_features, pairs=size)
 
     def add(self, sums: Sums, rows: np.ndarray) -> Sums:
         """Add rows, in the order in which they come."""
@@ -77,22 +88,44 @@ def merged(recipe: Recipe, parts: Iterable[Sums]) -> Sums:
     return reduce(lambda total, part: total.merge(part), parts, recipe.empty())
 
 
-class Engine(Protocol):
-    """Rows that live elsewhere. A context: leaving it removes whatever was written on the way.
+class Total(Protocol):
+    """The sum of all rows; exact, not private."""
 
-    An engine is opened with secret `OrderKeys`, or with None where its rows are taken in the order
-    in which they come.
+    @property
+    def n_samples(self) -> int:
+        """Rows that were summed."""
+
+    def mean(self) -> np.ndarray:
+        """The scatter matrix."""
+
+
+class Table(Protocol):
+    """Rows wherever they are. A context: leaving it removes whatever was written on the way.
+
+    Its rows are in an order that nobody knows, or, as `supply` tells, in the one that they have.
     """
 
-    names: tuple[str, ...] | None
-    n_features: int
-    n_samples: int
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Columns, where they have names."""
+
+    @property
+    def n_features(self) -> int:
+        """Columns."""
+
+    @property
+    def n_samples(self) -> int:
+        """Rows."""
+
+    @property
+    def supply(self) -> Supply:
+        """How the rows come."""
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
 
-    def total(self, recipe: Recipe, progress: Progress) -> Sums:
-        """The sum over all rows: in blocks of the random order where the recipe asks for it.
+    def total(self, recipe: Recipe, progress: Progress) -> Total:
+        """The sum over all rows: in a random order where the recipe asks for it.
 
         `progress` is called with rows done and rows in all.
         """
@@ -104,37 +137,56 @@ class Engine(Protocol):
         """Leave nothing behind."""
 
 
-@dataclass(frozen=True, repr=False)
-class OrderKeys:
-    """Secret keys whose order is the order of the rows; the same key for a row that is read again.
+class InParts:
+    """A table that is read in parts: in the order of secret keys, or as it comes without them."""
 
-    A keyed hash (SHAKE-256 of a secret and a row's place) and not a generator that is drawn from:
-    a file that is read twice and a task that a cluster repeats meet the same order. A tie has
-    probability below n²/2⁶⁵ and costs no privacy.
-    """
+    _keys: OrderKeys | None
 
-    secret: bytes
+    @property
+    def supply(self) -> Supply:
+        """Whether the order is secret."""
+        return Supply.UNSHUFFLED if self._keys is None else Supply.PARTS
 
-    @classmethod
-    def drawn(cls, rng: Rng) -> OrderKeys:
-        """Keys with 256 random bits of their own."""
-        return cls(rng.words(4).tobytes())
 
-    def of(self, places: np.ndarray, part: int = 0) -> np.ndarray:
-        """Keys of the rows at these places of a part."""
-        groups, member = np.divmod(np.asarray(places, dtype=np.int64), _GROUP)
-        found, position = np.unique(groups, return_inverse=True)
-        table = np.stack([self._group(int(group), part) for group in found])
-        return table[position, member]
+@dataclass(frozen=True, eq=False, repr=False)  # holds exact numbers
+class Exact:
+    """A scatter matrix that is there already."""
 
-    def _group(self, group: int, part: int) -> np.ndarray:
-        place = part.to_bytes(8, "little") + group.to_bytes(8, "little")
-        digest = hashlib.shake_256(self.secret + place).digest(8 * _GROUP)
-        return np.frombuffer(digest, dtype=np.uint64)
+    matrix: np.ndarray
+    n_samples: int
 
-    def range(self, n: int, part: int = 0) -> np.ndarray:
-        """Keys of the first n rows of a part."""
-        return self.of(np.arange(n), part) if n else np.empty(0, dtype=np.uint64)
+    def mean(self) -> np.ndarray:
+        """The scatter matrix."""
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summed:
+    """Rows of which nothing is left but their sum: batches, once all are in."""
+
+    sums: Total
+    n_features: int
+    names: tuple[str, ...] | None = None
+    supply: Supply = Supply.BATCHES
+
+    @property
+    def n_samples(self) -> int:
+        """Rows that were summed."""
+        return self.sums.n_samples
+
+    def sample(self, size: int) -> np.ndarray:
+        """None is left."""
+        raise StateError("Rows that were summed up cannot be looked at again.")
+
+    def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
+        """What was summed, by the recipe of the first batch."""
+        return self.sums
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """Nothing was opened."""
 
 
 # On a cluster samples have keys of their own: a partition may be read in another order the next

@@ -21,8 +21,9 @@ import numpy as np
 
 from gdppca._errors import DataError, EngineError
 from gdppca.kernels import Progress, silent
+from gdppca.noise import OrderKeys
 from gdppca.tables import dask_tasks as work
-from gdppca.tables.base import OrderKeys, Recipe, Sums, key_threshold
+from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
 from gdppca.tables.dask_running import Key, computed
 from gdppca.tables.files import require_columns
 from gdppca.tables.frames import as_matrix
@@ -36,7 +37,7 @@ _FEW = 32  # sources and buckets that one exchange of rows connects, each with e
 _BRANCHES = 8  # sums that one task merges
 
 
-class DaskEngine:
+class DaskEngine(InParts):
     """Rows of a dask.array or dask.dataframe.
 
     Its own tasks must give the same rows whenever they are repeated, as Dask takes for granted.

@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from gdppca._errors import DataError, EngineError, GdppcaError
 from gdppca.kernels.parallel import THREADS_VARIABLE
-from gdppca.tables.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, merged
+from gdppca.noise import OrderKeys
+from gdppca.tables.base import SAMPLE_PARTS, Recipe, Sums, merged
 from gdppca.tables.frames import as_matrix
 
 Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys

@@ -26,7 +26,8 @@ from gdppca._errors import (
 )
 from gdppca.kernels import Progress
 from gdppca.kernels.parallel import usable_cores
-from gdppca.tables.base import OrderKeys, Recipe, Sums, key_threshold
+from gdppca.noise import OrderKeys
+from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
 from gdppca.tables.cells import number, quick_number
 from gdppca.tables.frames import as_matrix, listed
 from gdppca.tables.scratch import private_folder
@@ -52,7 +53,7 @@ class _NotForTheQuickWay(Exception):
     """Text that is no plain number: a flag, or no number at all."""
 
 
-class DuckEngine:
+class DuckEngine(InParts):
     """Rows of files, of arrow data or of anything else that DuckDB reads."""
 
     names: tuple[str, ...] | None

@@ -1,40 +1,152 @@
-"""From what a user has to the engine that reads it. Optional packages load only for their own."""
+"""From what a user has to the table that reads it, for Python, command line and browser alike.
+
+Optional packages load only for their own.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from gdppca._errors import DataError
-from gdppca.tables.base import Engine, OrderKeys
+from gdppca._errors import DataError, ParameterError
+from gdppca.noise import Noise, OrderKeys
+from gdppca.tables.base import Table
+from gdppca.tables.cells import label_texts
+from gdppca.tables.files import can_read_whole, column_names, read_table
+from gdppca.tables.frames import as_matrix
+from gdppca.tables.groups import group_codes
+from gdppca.tables.memory import MemoryTable
 from gdppca.tables.sources import ArrowData, Source, Spooled, found_files
 
+_LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
+_PATHS = (str, os.PathLike)
+_OF_DUCKDB = ("duckdb", "_duckdb")
 
-def lives_on_a_cluster(X: Any) -> bool:
-    """Whether it is a Dask or Spark table, whose rows are not here."""
-    return _package(X) in ("dask", "pyspark")
 
-
-def open_engine(source: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> Engine:
-    """The engine for a source; without keys its rows are taken in the order in which they come.
+def open_table(
+    source: Any,
+    noise: Noise,
+    *,
+    columns: list[str] | None = None,
+    groups: Any = None,
+    categories: Any = None,
+    assume_shuffled: bool = False,
+    whole: bool | None = None,
+) -> Table:
+    """The table behind a source.
 
     Parameters
     ----------
-    source : str, path, list of paths, arrow, DuckDB, Dask or Spark table
-        A file, a folder, a pattern such as "visits/*.parquet", or a table of one of the libraries.
-    keys : OrderKeys or None
-        Secret order of the rows.
+    source : table, str, path or list of paths
+        numpy, pandas, polars or arrow in memory; a file, a folder, a pattern such as
+        "visits/*.parquet"; an arrow, DuckDB, Dask or Spark table.
+    noise : Noise
+        Source of secret orders.
     columns : list of str, optional
         Columns to use; all if left out.
+    groups : sequence of labels or str, optional
+        What groups the rows are in; of a file, the name of a column, which is none of the analysis.
+    categories : sequence, optional
+        The groups that there can be.
+    assume_shuffled : bool, default False
+        Take rows that are read in parts in the order that they have.
+    whole : bool, optional
+        Whether all rows must be in memory (True) or are read in parts (False). None reads what
+        lies in memory and small files whole, and everything else in parts.
 
     Returns
     -------
-    Engine
+    Table
         To be entered.
     """
+    _check_columns(columns)
+    package = _package(source)
+    if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
+        if assume_shuffled:
+            raise ParameterError("`assume_shuffled` is for rows that are read in parts.")
+        table, labels = _in_memory(source, noise, columns, groups)
+        if groups is None and categories is None:
+            return table
+        codes, names = group_codes(labels, categories, table.n_samples)
+        return replace(table, codes=codes, groups=names)
+    if whole:
+        raise ParameterError(
+            "`variances`, `score_map` and `groups` need all rows in memory, and so do the methods "
+            "that ours is compared with: a table, or one CSV or Parquet file that fits into it."
+        )
+    return _in_parts(source, package, None if assume_shuffled else noise.keys(), columns)
+
+
+def _check_columns(columns: list[str] | None) -> None:
     if columns is not None and (isinstance(columns, str) or not columns):
         raise DataError("`columns` must be a list of names.")
-    package = _package(source)
+
+
+def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: bool | None) -> bool:
+    """Whether rows are read in parts: they live elsewhere, are many, or keep their order."""
+    if package in ("dask", "pyspark", *_OF_DUCKDB):
+        return True
+    if not _is_files(source):
+        return False
+    [first, *others] = [source] if isinstance(source, _PATHS) else list(source)
+    file = Path(first)
+    if others or not file.is_file() or not can_read_whole(file):
+        return True
+    return not whole and (assume_shuffled or file.stat().st_size > _LARGEST_AT_ONCE)
+
+
+def _is_files(source: Any) -> bool:
+    """Whether it names files; a list of rows is no list of names."""
+    if isinstance(source, _PATHS):
+        return True
+    names = isinstance(source, list | tuple) and len(source) > 0
+    return names and all(isinstance(each, _PATHS) for each in source)
+
+
+def _in_memory(
+    source: Any, noise: Noise, columns: list[str] | None, groups: Any
+) -> tuple[MemoryTable, Any]:
+    """A table in memory, and the labels of its rows."""
+    if _is_files(source):
+        [file] = [source] if isinstance(source, _PATHS) else source
+        return _from_file(Path(file), noise, columns, groups)
+    if columns is not None:
+        raise ParameterError("`columns` are for files: select those of a table before.")
+    matrix = as_matrix(source)
+    return MemoryTable(matrix.values, matrix.names, noise), groups
+
+
+def _from_file(
+    file: Path, noise: Noise, columns: list[str] | None, groups: Any
+) -> tuple[MemoryTable, Any]:
+    beside = groups if isinstance(groups, str) else None
+    read = read_table(file, _features(file, columns, beside), beside)
+    if beside is not None:
+        groups = label_texts(read.column(beside), beside)
+        read = read.drop_columns([beside])
+    matrix = as_matrix(read)
+    return MemoryTable(matrix.values, matrix.names, noise), groups
+
+
+def _features(file: Path, columns: list[str] | None, beside: str | None) -> list[str] | None:
+    """Columns of the analysis beside one that holds labels."""
+    if beside is None:
+        return columns
+    every = column_names(file)
+    if beside not in every:
+        raise ParameterError(f"'{file}' has no column '{beside}' for the groups.")
+    if columns is None:
+        return [name for name in every if name != beside]
+    if beside in columns:
+        raise ParameterError(f"'{beside}' cannot be a group and a column of the analysis.")
+    return columns
+
+
+def _in_parts(
+    source: Any, package: str, keys: OrderKeys | None, columns: list[str] | None
+) -> Table:
     if package == "dask":
         from gdppca.tables.dask import DaskEngine
 
@@ -54,7 +166,7 @@ def _source(source: Any, package: str) -> Source:
     if package == "pyarrow":
         once = hasattr(source, "read_next_batch")
         return Spooled(source) if once else ArrowData(source)
-    if package in ("duckdb", "_duckdb"):
+    if package in _OF_DUCKDB:
         return Spooled(source)
     raise DataError(
         "The source must be a file, a folder, a pattern, or an arrow, DuckDB, Dask or Spark "

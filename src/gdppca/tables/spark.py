@@ -24,7 +24,8 @@ from gdppca._errors import (
 )
 from gdppca._version import __version__
 from gdppca.kernels import Progress, silent
-from gdppca.tables.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, key_threshold
+from gdppca.noise import OrderKeys
+from gdppca.tables.base import SAMPLE_PARTS, InParts, Recipe, Sums, key_threshold
 from gdppca.tables.files import require_columns
 from gdppca.tables.frames import listed
 from gdppca.tables.spark_tasks import (
@@ -59,7 +60,7 @@ _SIGNS_OF_ABSENCE = (
 )
 
 
-class SparkEngine:
+class SparkEngine(InParts):
     """Rows of a pyspark.sql.DataFrame, of a classic or of a Connect session."""
 
     def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 from gdppca._errors import EngineError, GdppcaError
 from gdppca._version import __version__
 from gdppca.kernels.parallel import THREADS_VARIABLE
+from gdppca.noise import OrderKeys
 from gdppca.signs import Sign
-from gdppca.tables.base import OrderKeys, Recipe, Sums, merged
+from gdppca.tables.base import Recipe, Sums, merged
 from gdppca.tables.frames import as_matrix
 
 ERROR = -1  # the place of an error

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise.bits import generator_for
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
 from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
@@ -326,7 +326,7 @@ def _noisy_directions(
     if m == 0 or not (sd.any() or centre_sd or scales.errors.any()):
         turned[:] = np.eye(d)[:, :m]
         return turned
-    generator = seeded_rng(_SEED).generator()
+    generator = generator_for(_SEED)
     shifted = _shifted(start)
     for draw in turned:
         noise = np.triu(generator.normal(size=(d, d)))

@@ -9,7 +9,7 @@ from simulate import spiked
 from gdppca import DataError, ParameterError, Release, sin_theta
 from gdppca.estimators import SGPCA
 from gdppca.estimators.sgpca import likely_sensitivity, paired_differences
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise import seeded_noise
 
 SPIKES = [10.0, 5.0, 1.0, 1.0, 1.0]
 
@@ -35,7 +35,7 @@ def test_noise_of_every_entry_is_the_formula_of_the_paper(X):
 
 def test_exact_matrix_is_the_projection_of_the_paired_differences(X):
     pca = SGPCA(2, epsilon=math.inf, eigenvalues=SPIKES, random_state=3).fit(X)
-    order = seeded_rng(3).permutation(600)
+    order = seeded_noise(3).permutation(600)
     Z = (X[order[300:]] - X[order[:300]]) / math.sqrt(2)
     V = np.linalg.eigh(Z.T @ Z / 300)[1][:, ::-1][:, :2]
     np.testing.assert_allclose(pca.scatter_, V @ V.T, atol=1e-12)
@@ -45,7 +45,7 @@ def test_exact_matrix_is_the_projection_of_the_paired_differences(X):
 
 def test_differences_leave_out_an_odd_row_and_stay_finite():
     huge = np.array([[1.7e308], [-1.7e308], [5.0]])
-    Z = paired_differences(huge, seeded_rng(0))
+    Z = paired_differences(huge, seeded_noise(0))
     assert Z.shape == (1, 1)
     assert np.isfinite(Z).all()
 

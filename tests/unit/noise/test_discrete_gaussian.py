@@ -11,7 +11,7 @@ from scipy import stats
 
 from gdppca import ParameterError
 from gdppca.noise import discrete_gaussian as module
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise.bits import secure_bits, seeded_bits
 from gdppca.noise.discrete_gaussian import discrete_gaussian
 
 LEVEL = 1e-6
@@ -45,7 +45,7 @@ def misfit(drawn, scale):
 
 @pytest.mark.parametrize("scale", [1.0, 1.37, 1.999, 2.0, 3.7, 4.0, 11.3])
 def test_probabilities_are_exact_at_scales_where_every_integer_can_be_counted(scale):
-    drawn = discrete_gaussian(300_000, scale, seeded_rng(7))
+    drawn = discrete_gaussian(300_000, scale, seeded_bits(7))
     assert misfit(drawn, scale) > LEVEL
     assert misfit(drawn, scale * 0.98) < LEVEL
     assert misfit(drawn, scale * 1.02) < LEVEL
@@ -54,21 +54,21 @@ def test_probabilities_are_exact_at_scales_where_every_integer_can_be_counted(sc
 @pytest.mark.parametrize("scale", [2.0, 3.7])
 def test_probabilities_are_exact_where_whole_numbers_decide(scale, monkeypatch):
     monkeypatch.setattr(module, "_RELATIVE", 1.0)
-    drawn = discrete_gaussian(5000, scale, seeded_rng(8))
+    drawn = discrete_gaussian(5000, scale, seeded_bits(8))
     assert misfit(drawn, scale) > LEVEL
     assert misfit(drawn, scale * 1.15) < LEVEL
 
 
 def test_probabilities_are_exact_where_many_coins_are_needed(monkeypatch):
     monkeypatch.setattr(module, "_COINS", 1)
-    drawn = discrete_gaussian(8000, 2.0, seeded_rng(9))
+    drawn = discrete_gaussian(8000, 2.0, seeded_bits(9))
     assert misfit(drawn, 2.0) > LEVEL
     assert misfit(drawn, 2.3) < LEVEL
 
 
 @pytest.mark.parametrize("scale", [2.0**40, 1.47 * 2**40, 2.0**41 - 2**-12])
 def test_moments_at_the_scales_in_use(scale):
-    z = discrete_gaussian(400_000, scale, seeded_rng(1)) / scale
+    z = discrete_gaussian(400_000, scale, seeded_bits(1)) / scale
     error = 6 / np.sqrt(len(z))
     assert abs(z.mean()) < error
     assert abs((z**2).mean() - 1) < error * np.sqrt(2)
@@ -77,27 +77,27 @@ def test_moments_at_the_scales_in_use(scale):
 
 
 def test_last_bits_are_fair():
-    drawn = discrete_gaussian(100_000, 1.3 * 2**40, seeded_rng(2))
+    drawn = discrete_gaussian(100_000, 1.3 * 2**40, seeded_bits(2))
     for bit in range(30):
         assert abs(np.mean(drawn >> bit & 1) - 0.5) < 6 * 0.5 / np.sqrt(len(drawn))
 
 
 def test_noise_is_the_same_for_the_same_words_only():
-    first, again = (discrete_gaussian(100, 2.0**40, seeded_rng(3)) for _ in range(2))
+    first, again = (discrete_gaussian(100, 2.0**40, seeded_bits(3)) for _ in range(2))
     np.testing.assert_array_equal(first, again)
-    secret, other = (discrete_gaussian(100, 2.0**40, secure_rng()) for _ in range(2))
+    secret, other = (discrete_gaussian(100, 2.0**40, secure_bits()) for _ in range(2))
     assert not (secret == other).any()
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 63, 40_001])
 def test_as_many_as_asked_for(size):
-    assert discrete_gaussian(size, 2.0**40, secure_rng()).shape == (size,)
+    assert discrete_gaussian(size, 2.0**40, secure_bits()).shape == (size,)
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.99, -3.0, 2.0**41, np.inf, np.nan])
 def test_scales_that_the_words_cannot_hold_are_refused(scale):
     with pytest.raises(ParameterError, match="lattice"):
-        discrete_gaussian(3, scale, secure_rng())
+        discrete_gaussian(3, scale, secure_bits())
 
 
 # --- Decisions ------------------------------------------------------------------------------------
@@ -187,9 +187,9 @@ def test_exponential_is_far_better_than_the_margin_asks(length):
 
 @pytest.mark.parametrize("scale", [1.0, 5.5, 1.2 * 2**40])
 def test_the_slow_path_draws_the_same_integers(scale, monkeypatch):
-    quick = discrete_gaussian(1500, scale, seeded_rng(4))
+    quick = discrete_gaussian(1500, scale, seeded_bits(4))
     monkeypatch.setattr(module, "_RELATIVE", 1.0)
-    np.testing.assert_array_equal(discrete_gaussian(1500, scale, seeded_rng(4)), quick)
+    np.testing.assert_array_equal(discrete_gaussian(1500, scale, seeded_bits(4)), quick)
 
 
 # --- Words ----------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_minus_zero_is_thrown_away():
 
 
 def test_signs_are_fair_and_zero_is_not_favoured():
-    drawn = discrete_gaussian(200_000, 1.0, seeded_rng(5))
+    drawn = discrete_gaussian(200_000, 1.0, seeded_bits(5))
     assert abs(np.mean(drawn > 0) - np.mean(drawn < 0)) < 6 / np.sqrt(len(drawn))
     exact = float(1 / sum(Fraction(np.exp(-(y**2) / 2)) for y in range(-30, 31)))
     assert np.mean(drawn == 0) == pytest.approx(exact, abs=6 * 0.5 / np.sqrt(len(drawn)))

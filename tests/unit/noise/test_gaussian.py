@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gdppca import ParameterError
 from gdppca.noise import gaussian
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise.bits import secure_bits, seeded_bits
 from gdppca.noise.gaussian import (
     add_gaussian,
     calibrated_sigma,
@@ -30,7 +30,7 @@ def sampler(request, monkeypatch):
 @pytest.mark.usefixtures("sampler")
 def test_secure_noise_lies_on_the_lattice_whatever_the_value(sigma, rng):
     values = rng.normal(size=200) * sigma
-    steps = add_gaussian(values, sigma, secure_rng()) / 2.0 ** lattice_exponent(sigma)
+    steps = add_gaussian(values, sigma, secure_bits()) / 2.0 ** lattice_exponent(sigma)
     np.testing.assert_array_equal(steps, np.round(steps))
 
 
@@ -51,7 +51,7 @@ def test_calibrated_sigma_covers_sensitivity_and_slack():
 @pytest.mark.parametrize("sigma", [1e-305, 0.5, 1 - 2.0**-53, 1024 - 2.0**-43, 3e306])
 @pytest.mark.usefixtures("sampler")
 def test_secure_noise_has_the_stated_scale(sigma):
-    noise = add_gaussian(np.zeros(20_000), sigma, secure_rng()) / sigma
+    noise = add_gaussian(np.zeros(20_000), sigma, secure_bits()) / sigma
     assert noise.std() == pytest.approx(1, rel=0.03)  # six standard errors
     assert abs(noise.mean()) < 6 / math.sqrt(20_000)
 
@@ -59,7 +59,7 @@ def test_secure_noise_has_the_stated_scale(sigma):
 @pytest.mark.usefixtures("sampler")
 def test_secure_noise_is_added_to_the_values_in_their_places():
     values = np.arange(600.0).reshape(3, 200) - 300
-    noisy = add_gaussian(values, 0.01, secure_rng())
+    noisy = add_gaussian(values, 0.01, secure_bits())
     assert noisy.shape == (3, 200)
     assert np.abs(noisy - values).max() < 0.1
 
@@ -68,15 +68,15 @@ def test_secure_noise_is_added_to_the_values_in_their_places():
 def test_secure_noise_never_repeats_and_seeded_noise_does():
     values = np.ones(10)
     assert not np.array_equal(
-        add_gaussian(values, 1.0, secure_rng()), add_gaussian(values, 1.0, secure_rng())
+        add_gaussian(values, 1.0, secure_bits()), add_gaussian(values, 1.0, secure_bits())
     )
     np.testing.assert_array_equal(
-        add_gaussian(values, 1.0, seeded_rng(1)), add_gaussian(values, 1.0, seeded_rng(1))
+        add_gaussian(values, 1.0, seeded_bits(1)), add_gaussian(values, 1.0, seeded_bits(1))
     )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("source", [secure_rng(), seeded_rng(0)])
+@pytest.mark.parametrize("source", [secure_bits(), seeded_bits(0)])
 @pytest.mark.usefixtures("sampler")
 def test_non_finite_values_never_reach_the_noise(bad, source):
     with pytest.raises(ParameterError, match="Non-finite"):
@@ -87,15 +87,15 @@ def test_non_finite_values_never_reach_the_noise(bad, source):
 @pytest.mark.usefixtures("sampler")
 def test_bad_sigma_is_refused(sigma):
     with pytest.raises(ParameterError, match="sigma"):
-        add_gaussian(np.zeros(3), sigma, secure_rng())
+        add_gaussian(np.zeros(3), sigma, secure_bits())
 
 
 @pytest.mark.usefixtures("sampler")
 def test_noise_beyond_floating_point_is_refused():
     with pytest.raises(ParameterError, match="too small"):
-        add_gaussian(np.zeros(3), 2.0**-1035, secure_rng())
+        add_gaussian(np.zeros(3), 2.0**-1035, secure_bits())
     with pytest.raises(ParameterError, match="too large"):
-        add_gaussian(np.full(300, 1.7e308), 1e308, secure_rng())
+        add_gaussian(np.full(300, 1.7e308), 1e308, secure_bits())
 
 
 @pytest.mark.parametrize(("length", "expected"), [(1, "short"), (8192, "short"), (8193, "long")])
@@ -105,7 +105,7 @@ def test_long_vectors_have_a_sampler_that_keeps_up(length, expected, monkeypatch
         monkeypatch.setattr(
             gaussian, draw, lambda values, sigma, rng, name=name: called.append(name) or values
         )
-    add_gaussian(np.zeros(length), 1.0, secure_rng())
+    add_gaussian(np.zeros(length), 1.0, secure_bits())
     assert called == [expected]
 
 

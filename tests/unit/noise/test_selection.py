@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from gdppca._errors import ParameterError
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise.bits import secure_bits, seeded_bits
 from gdppca.noise.selection import integer_laplace
 from gdppca.releases import private_quantile
 
 
-@pytest.mark.parametrize("rng", [secure_rng(), seeded_rng(0)], ids=["secure", "seeded"])
+@pytest.mark.parametrize("rng", [secure_bits(), seeded_bits(0)], ids=["secure", "seeded"])
 def test_large_noise_does_not_saturate(rng):
     noise = integer_laplace(2000, 2.0**38, rng)
     assert np.abs(noise).max() > 2**38

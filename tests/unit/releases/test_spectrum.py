@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gdppca.releases.spectrum import METHODS, variance_events
 from simulate import spiked
 
 from gdppca import DPPCA, DataError, ParameterError, ReleaseError
@@ -12,7 +13,6 @@ from gdppca.noise.bits import seeded_rng
 from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.spending import epsilon_at
 from gdppca.releases import private_variances, release_intervals, spectrum
-from gdppca.releases.spectrum import METHODS, variance_events
 from gdppca.steps.clipped_squares import square_sums
 from gdppca.theory import loading_intervals
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from simulate import spiked
 
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise import seeded_noise
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
 from gdppca.steps import centre as spatial_median
@@ -29,7 +29,7 @@ def offset(kind, n, d, seed, away):
 @pytest.mark.parametrize("away", [0.0, 20.0, 1e6])
 def test_walk_arrives_from_afar(kind, away):
     X, center = offset(kind, 4000, 10, 3, away)
-    found = private_spatial_median(X, MU, seeded_rng(3))
+    found = private_spatial_median(X, MU, seeded_noise(3))
     typical = np.median(np.linalg.norm(X - center, axis=1))
     assert found.arrived
     assert np.linalg.norm(found.center - center) < 0.2 * typical
@@ -38,7 +38,7 @@ def test_walk_arrives_from_afar(kind, away):
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_units_do_not_matter(size):
     X, center = offset("t1", 4000, 5, 1, 5.0)
-    found = private_spatial_median(size * X, MU, seeded_rng(2))
+    found = private_spatial_median(size * X, MU, seeded_noise(2))
     assert np.linalg.norm(found.center / size - center) < 1.5
 
 
@@ -47,7 +47,7 @@ def test_without_noise_it_is_the_spatial_median_itself():
     rng = np.random.default_rng(54)
     X = rng.normal(size=(3000, 3)) * [0.1, 1.0, 0.05] / np.sqrt(rng.chisquare(1, size=(3000, 1)))
     X += [3.0, -2.0, 1.0]
-    found = private_spatial_median(X, math.inf, seeded_rng(0)).center
+    found = private_spatial_median(X, math.inf, seeded_noise(0)).center
 
     def mean_distance(center):
         return np.mean(np.linalg.norm(X - center, axis=1))
@@ -58,7 +58,7 @@ def test_without_noise_it_is_the_spatial_median_itself():
 
 def test_without_noise_it_is_the_spatial_median():
     X, _ = offset("t1", 900, 4, 0, 3.0)
-    found = private_spatial_median(X, math.inf, seeded_rng(0))
+    found = private_spatial_median(X, math.inf, seeded_noise(0))
     away = X - found.center
     gradient = (away / np.linalg.norm(away, axis=1, keepdims=True)).mean(axis=0)
     assert np.linalg.norm(gradient) < 1e-6
@@ -68,12 +68,12 @@ def test_without_noise_it_is_the_spatial_median():
 @pytest.mark.parametrize("table", [np.zeros((50, 3)), np.full((50, 1), 1e300), np.eye(2) * 1e-300])
 def test_degenerate_tables_end(table):
     for mu in (MU, 50.0, math.inf):
-        assert np.isfinite(private_spatial_median(table, mu, seeded_rng(0)).center).all()
+        assert np.isfinite(private_spatial_median(table, mu, seeded_noise(0)).center).all()
 
 
 def test_walk_stays_within_its_limit():
     X, _ = offset("gaussian", 2000, 25, 0, 1e30)
-    found = private_spatial_median(X, MU, seeded_rng(0), longest_walk=0.1)
+    found = private_spatial_median(X, MU, seeded_noise(0), longest_walk=0.1)
     assert not found.arrived
     assert gdp_mu(found.events) ** 2 <= 0.1 * MU**2 * (1 + 1e-9)
 
@@ -88,11 +88,11 @@ def test_budget_follows_from_public_numbers():
 
 def test_cautious_walk_gives_up_early_where_home_is_too_far():
     X, _ = offset("gaussian", 600, 10, 0, 20.0)
-    found = private_spatial_median(X, MU, seeded_rng(0), cautious=True)
+    found = private_spatial_median(X, MU, seeded_noise(0), cautious=True)
     assert not found.arrived
     assert gdp_mu(found.events) ** 2 <= 0.17 * MU**2
     X, _ = offset("gaussian", 600, 10, 0, 0.0)
-    assert private_spatial_median(X, MU, seeded_rng(0), cautious=True).arrived
+    assert private_spatial_median(X, MU, seeded_noise(0), cautious=True).arrived
 
 
 class Recorder:
@@ -120,10 +120,10 @@ def moves(X, neighbour, mu, seed):
     """Moves of every draw over its noise, and the two results given the same draws."""
     with pytest.MonkeyPatch.context() as patch:
         first = Recorder(patch)
-        found = private_spatial_median(X, mu, seeded_rng(seed))
+        found = private_spatial_median(X, mu, seeded_noise(seed))
     with pytest.MonkeyPatch.context() as patch:
         second = Recorder(patch, replay=first.released)
-        again = private_spatial_median(neighbour, mu, seeded_rng(seed + 1))
+        again = private_spatial_median(neighbour, mu, seeded_noise(seed + 1))
     moved = [
         np.linalg.norm(a - b) / sigma
         for a, b, sigma in zip(first.exact, second.exact, first.sigma, strict=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gdppca import ParameterError
-from gdppca.noise.bits import rng_for, seeded_rng
+from gdppca.noise import noise_for, seeded_noise
 from gdppca.privacy import Guarantee, PureEvent
 from gdppca.steps import histogram
 from gdppca.steps.histogram import (
@@ -163,7 +163,7 @@ def test_bins_hold_their_lower_edge_and_the_frame_is_closed():
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_noise_has_the_stated_spread(random_state, law):
     noise = histogram_noise(epsilon=1.0, delta=1e-6, noise=law)
-    drawn = private_counts(np.full(20_000, 7), noise, rng_for(random_state))
+    drawn = private_counts(np.full(20_000, 7), noise, noise_for(random_state))
     assert drawn.dtype == np.int64
     sd = noise.noise_sd
     assert abs(drawn.mean() - 7) < 6 * sd / math.sqrt(20_000)
@@ -173,7 +173,7 @@ def test_noise_has_the_stated_spread(random_state, law):
 def test_sparse_counts_show_no_empty_cell_and_nothing_below_the_threshold():
     noise = histogram_noise(epsilon=1.0, delta=1e-2, kind="sparse")
     counts = np.repeat([0, 1, 40], 20_000)
-    drawn = private_counts(counts, noise, seeded_rng(0))
+    drawn = private_counts(counts, noise, seeded_noise(0))
     assert not drawn[:20_000].any()
     assert ((drawn == 0) | (drawn >= noise.threshold)).all()
     shown = np.count_nonzero(drawn[20_000:40_000]) / 20_000
@@ -216,7 +216,7 @@ def test_one_value_moves_no_score_by_more_than_one(values, other, epsilon, choic
     with pytest.MonkeyPatch.context() as patch:
         seen = recorded_scores(patch, choice)
         for table in (values, [other, *values[1:]]):
-            private_interval(np.array(table), budget, seeded_rng(0))
+            private_interval(np.array(table), budget, seeded_noise(0))
     half = len(seen) // 2
     assert half == (3 if len(values) * epsilon >= histogram._FINE_NEED else 2)
     for before, after in zip(seen[:half], seen[half:], strict=True):
@@ -229,7 +229,7 @@ def frames(n, center, scale, *, known_center=False, times=40):
     covered, width = [], []
     for seed in range(times):
         values = scale * (np.random.default_rng(seed).normal(size=n) + center)
-        low, high = private_interval(values, budget, seeded_rng(seed))
+        low, high = private_interval(values, budget, seeded_noise(seed))
         covered.append(np.mean((low <= values) & (values <= high)))
         width.append((high - low) / (2 * 3.09 * scale))
     return np.array(covered), np.array(width)
@@ -255,7 +255,9 @@ def test_few_rows_get_a_frame_too():
 def test_a_known_centre_is_kept_and_costs_nothing():
     budget = axis_budget(5000, 1.0, known_center=True)
     assert budget.steps == (budget.width,)
-    low, high = private_interval(np.random.default_rng(0).normal(size=5000), budget, seeded_rng(0))
+    low, high = private_interval(
+        np.random.default_rng(0).normal(size=5000), budget, seeded_noise(0)
+    )
     assert low == -high
 
 
@@ -282,7 +284,7 @@ def test_any_values_give_a_frame_with_rising_edges(values):
     for epsilon in (0.01, 1.0, 100.0):
         for known_center in (True, False):
             budget = axis_budget(len(values), epsilon, known_center=known_center)
-            low, high = private_interval(values, budget, seeded_rng(1))
+            low, high = private_interval(values, budget, seeded_noise(1))
             assert (np.diff(np.linspace(low, high, 1001)) > 0).all()
     low, high = exact_interval(values, known_center=False)
     assert (np.diff(np.linspace(low, high, 1001)) > 0).all()

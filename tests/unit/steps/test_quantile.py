@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, DataError, ParameterError, PrivacyWarning
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise import seeded_noise
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.releases import private_quantile
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
@@ -75,8 +75,8 @@ def test_bad_methods_and_budgets_are_refused():
 def test_radius_is_a_quantile_of_the_lengths(rng):
     X = rng.normal(size=(4000, 6))
     typical = np.sqrt(6)
-    assert private_radius(X, None, 0.5, 2.0, seeded_rng(0)) == pytest.approx(typical, rel=0.15)
-    assert private_radius(X + 9, np.full(6, 9.0), 0.5, 2.0, seeded_rng(0)) == pytest.approx(
+    assert private_radius(X, None, 0.5, 2.0, seeded_noise(0)) == pytest.approx(typical, rel=0.15)
+    assert private_radius(X + 9, np.full(6, 9.0), 0.5, 2.0, seeded_noise(0)) == pytest.approx(
         typical, rel=0.15
     )
 
@@ -86,7 +86,7 @@ def test_radius_is_a_quantile_of_the_lengths(rng):
 )
 def test_radius_of_extreme_tables_suits_every_sign(X):
     X = X * np.sign(np.random.default_rng(0).normal(size=X.shape))
-    radius = private_radius(X, None, 0.5, 1.0, seeded_rng(0))
+    radius = private_radius(X, None, 0.5, 1.0, seeded_noise(0))
     assert 1e-100 <= radius <= 1e100
     for sign in TYPICAL_QUANTILE:
         assert as_sign(sign, radius).name == sign

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from gdppca.noise.bits import seeded_rng
+from gdppca.noise import seeded_noise
 from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
 from gdppca.steps import scale as scale_module
@@ -28,7 +28,7 @@ MU_OF_ONE = math.sqrt(0.2) / gaussian_multiplier(1.0, 1e-6)  # of the default sh
 def test_units_that_differ_by_powers_of_ten():
     units = 10.0 ** np.linspace(-30, 30, 10)
     X = np.random.default_rng(0).normal(size=(10_000, 10)) * units + 1e6 * units
-    found = private_scale(X, MU, seeded_rng(0))
+    found = private_scale(X, MU, seeded_noise(0))
     np.testing.assert_allclose(found.scale / units, 1.0, atol=0.1)
     assert gdp_mu(found.events) == pytest.approx(MU)
 
@@ -36,13 +36,13 @@ def test_units_that_differ_by_powers_of_ten():
 def test_bad_rows_move_it_little():
     X = np.random.default_rng(1).normal(size=(10_000, 4))
     X[:500] = 1e12
-    np.testing.assert_allclose(private_scale(X, MU, seeded_rng(1)).scale, 1.0, atol=0.25)
+    np.testing.assert_allclose(private_scale(X, MU, seeded_noise(1)).scale, 1.0, atol=0.25)
 
 
 def test_without_noise_it_is_hubers_second_proposal():
     X = np.random.default_rng(2).standard_cauchy((4000, 3))
-    found = private_scale(X, math.inf, seeded_rng(2))
-    rng = seeded_rng(2)
+    found = private_scale(X, math.inf, seeded_noise(2))
+    rng = seeded_noise(2)
     rng.permutation(4000)  # for the coarse scales
     order = rng.permutation(4000)
     differences = np.abs(X[order[:2000]] - X[order[2000:]]) / math.sqrt(2)
@@ -60,7 +60,7 @@ def test_without_noise_it_is_hubers_second_proposal():
 def test_columns_with_ties_get_a_usable_scale():
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.random(8000) < 0.1, np.full(8000, 7.0), rng.normal(size=8000)])
-    found = private_scale(X.astype(float), 0.3, seeded_rng(3))
+    found = private_scale(X.astype(float), 0.3, seeded_noise(3))
     assert 0.2 < found.scale[0] < 0.6  # 0.3 is its standard deviation
     assert found.scale[1] == 1.0
     assert found.scale[2] == pytest.approx(1.0, abs=0.1)
@@ -80,7 +80,7 @@ DISCRETE = {
 def test_columns_that_take_few_values_get_about_their_standard_deviation(seed):
     rng = np.random.default_rng(seed)
     X = np.column_stack([make(rng) for make in DISCRETE.values()]).astype(float)
-    scale = private_scale(X, MU_OF_ONE, seeded_rng(seed)).scale
+    scale = private_scale(X, MU_OF_ONE, seeded_noise(seed)).scale
     ratio = dict(zip(DISCRETE, scale / X.std(axis=0), strict=True))
     assert all(0.7 < each < 1.4 for each in ratio.values()), ratio
 
@@ -92,8 +92,10 @@ def test_error_is_what_it_says(centre, tails):
     errors, said = [], []
     for seed in range(12):
         X = getattr(np.random.default_rng(seed), draw)((6000, 8))
-        found = coarse_scale(X, MU_OF_ONE, seeded_rng(seed)).refined(X, centre, seeded_rng(seed))
-        exact = coarse_scale(X, math.inf, seeded_rng(99)).refined(X, centre, seeded_rng(99))
+        found = coarse_scale(X, MU_OF_ONE, seeded_noise(seed)).refined(
+            X, centre, seeded_noise(seed)
+        )
+        exact = coarse_scale(X, math.inf, seeded_noise(99)).refined(X, centre, seeded_noise(99))
         errors.append(np.log(found.scale / exact.scale))
         said.append(found.error)
     ratio = np.std(errors) / np.mean(said)  # 96 numbers: known within 7 %
@@ -116,7 +118,7 @@ def test_too_little_room_is_known_beforehand():
 def test_a_size_that_noise_hides_is_told():
     X = np.random.default_rng(5).normal(size=(4000, 3)) * [1.0, 1e4, 1.0]
     X[:, 2] = np.arange(4000) < 20  # one in two hundred
-    found = private_scale(X, 0.1, seeded_rng(5))
+    found = private_scale(X, 0.1, seeded_noise(5))
     assert np.isinf(found.error).tolist() == [False, False, True]
     assert found.scale[2] == 1.0
 
@@ -142,7 +144,7 @@ def test_one_row_moves_no_draw_by_more_than_it_says(numbers, seed):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(scale_module, "add_gaussian", noise)
-            found = private_scale(table, 0.5, seeded_rng(seed))
+            found = private_scale(table, 0.5, seeded_noise(seed))
         runs.append((exact, [released for *_, released in exact], found))
     (first, _, found), (second, _, again) = runs
     for (a, sigma, _), (b, _, _), event in zip(first, second, found.events, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from gdppca import ParameterError
 from gdppca.kernels import AllPairs, OneSample
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise import secure_noise, seeded_noise
 from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_epsilon
 from gdppca.releases import private_scatter, scatter_noise
@@ -45,12 +45,12 @@ def test_event_records_the_true_ratio_so_the_promise_is_exact():
 
 
 def test_infinite_epsilon_adds_nothing_and_says_so():
-    exact = private_scatter(np.eye(10), noise(epsilon=math.inf), secure_rng())
+    exact = private_scatter(np.eye(10), noise(epsilon=math.inf), secure_noise())
     np.testing.assert_array_equal(exact.matrix, np.eye(10))
     assert isinstance(exact.event, NonPrivateEvent)
 
 
-@pytest.mark.parametrize("source", [secure_rng(), seeded_rng(0)])
+@pytest.mark.parametrize("source", [secure_noise(), seeded_noise(0)])
 def test_noise_is_symmetric_with_smaller_entries_off_the_diagonal(source):
     d = 120
     settings = noise(n_features=d)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gdppca import ParameterError
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.noise import secure_noise, seeded_noise
 from gdppca.privacy import NonPrivateEvent
 from gdppca.privacy.accounting import zcdp_rho
 from gdppca.steps import winsorized_mean as location
@@ -19,7 +19,7 @@ from gdppca.steps.winsorized_mean import (
 
 def test_without_noise_it_is_the_winsorised_mean(rng):
     X = rng.standard_t(2, size=(2000, 3)) * [1, 5, 0.01] + [0, 100, -3]
-    found = private_winsorized_mean(X, math.inf, seeded_rng(0))
+    found = private_winsorized_mean(X, math.inf, seeded_noise(0))
     expected = np.clip(X, found.lower, found.upper).mean(axis=0)
     np.testing.assert_allclose(found.center, expected, rtol=1e-6)
     below, above = (found.lower > X).mean(axis=0), (found.upper < X).mean(axis=0)
@@ -36,7 +36,7 @@ def test_centre_is_found_wherever_it_is(rng, shift, kind):
     X = rng.normal(size=(3000, 5))
     if kind == "cauchy":
         X /= np.abs(rng.normal(size=(3000, 1)))
-    center = private_winsorized_mean(X + shift, 0.25, seeded_rng(1)).center
+    center = private_winsorized_mean(X + shift, 0.25, seeded_noise(1)).center
     assert np.abs(center - shift).max() < 0.5
 
 
@@ -54,7 +54,7 @@ def test_noise_has_the_recorded_ratio_to_the_sensitivity(rng, monkeypatch):
         return values
 
     monkeypatch.setattr(location, "add_gaussian", spy)
-    private_winsorized_mean(rng.normal(size=(500, 3)), 0.2, seeded_rng(0))
+    private_winsorized_mean(rng.normal(size=(500, 3)), 0.2, seeded_noise(0))
     for (size, sigma), event in zip(seen, location_events(0.2), strict=True):
         sensitivity = math.sqrt(size)  # 2d counts, or d ways, each moving by at most 1
         assert sigma / sensitivity == pytest.approx(event.noise_multiplier, rel=1e-9)
@@ -73,13 +73,13 @@ def test_one_row_moves_each_statistic_by_at_most_its_sensitivity(rng, scale, mon
         neighbour = X.copy()
         neighbour[rng.integers(50)] = rng.choice([-1.7e308, 0.0, 5e-324, 1.0, 1.7e308], size=4)
         for table in (X, neighbour):
-            location._private_mean(table, lower, upper, 0.1, seeded_rng(0))
+            location._private_mean(table, lower, upper, 0.1, seeded_noise(0))
         first, second = statistics[-2:]
         assert np.abs(first - second).max() <= 1
 
 
 def test_bounds_are_public_multiples_whatever_the_data(rng):
-    found = private_winsorized_mean(rng.normal(size=(800, 2)), 0.5, secure_rng())
+    found = private_winsorized_mean(rng.normal(size=(800, 2)), 0.5, secure_noise())
     for bound in (found.lower, found.upper):
         mantissa = np.frexp(np.abs(bound))[0] * 2**10
         np.testing.assert_array_equal(mantissa, np.rint(mantissa))
@@ -88,7 +88,7 @@ def test_bounds_are_public_multiples_whatever_the_data(rng):
 def test_strange_columns_have_a_defined_result():
     n = 9000  # so many that the noise reaches the trimmed share once in 1e28
     X = np.column_stack([np.full(n, 7.0), np.full(n, 1.7e308), np.zeros(n)])
-    found = private_winsorized_mean(X, 1.0, secure_rng())
+    found = private_winsorized_mean(X, 1.0, secure_noise())
     assert np.isfinite(found.center).all()
     assert (found.lower <= found.upper).all()
     assert found.center[0] == pytest.approx(7.0, abs=0.1)
@@ -97,22 +97,22 @@ def test_strange_columns_have_a_defined_result():
 
 def test_too_few_rows_are_warned_of(rng):
     with pytest.warns(UserWarning, match="few"):
-        private_winsorized_mean(rng.normal(size=(50, 25)), 0.01, seeded_rng(0))
+        private_winsorized_mean(rng.normal(size=(50, 25)), 0.01, seeded_noise(0))
 
 
 def test_bad_budget_is_named(rng):
     with pytest.raises(ParameterError, match="rho"):
-        private_winsorized_mean(rng.normal(size=(50, 2)), 0.0, seeded_rng(0))
+        private_winsorized_mean(rng.normal(size=(50, 2)), 0.0, seeded_noise(0))
 
 
 def test_published_mean_is_a_winsorised_mean_with_enough_budget(rng):
     X = rng.normal(loc=[1.0, -2.0, 5.0], size=(20_000, 3))
     for rho in (50.0, math.inf):
-        found = published_winsorized_mean(X, rho, seeded_rng(0))
+        found = published_winsorized_mean(X, rho, seeded_noise(0))
         np.testing.assert_allclose(found, [1.0, -2.0, 5.0], atol=0.1)
 
 
 def test_published_mean_stays_in_its_interval_whatever_the_noise(rng):
     X = 1e6 * rng.standard_cauchy((60, 2))
     for seed in range(5):
-        assert np.isfinite(published_winsorized_mean(X, 0.01, seeded_rng(seed))).all()
+        assert np.isfinite(published_winsorized_mean(X, 0.01, seeded_noise(seed))).all()

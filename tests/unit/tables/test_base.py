@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from gdppca import kendall_tau
-from gdppca.kernels import sign_covariance
-from gdppca.noise.bits import secure_rng, seeded_rng
+from gdppca.kernels import Blocks, sign_covariance
+from gdppca.noise import OrderKeys, secure_noise, seeded_noise
 from gdppca.signs import as_sign
 from gdppca.tables.base import (
     LARGEST_SAMPLE,
@@ -47,11 +47,11 @@ def test_no_rows_have_no_keys():
 
 
 def test_secret_is_drawn_and_not_shown():
-    first, second = (OrderKeys.drawn(secure_rng()) for _ in range(2))
+    first, second = (secure_noise().keys() for _ in range(2))
     assert first.secret != second.secret
     assert len(first.secret) == 32
     assert repr(first.secret) not in repr(first)
-    assert OrderKeys.drawn(seeded_rng(3)) == OrderKeys.drawn(seeded_rng(3))
+    assert seeded_noise(3).keys() == seeded_noise(3).keys()
 
 
 def test_threshold_takes_a_sample_of_about_the_size():
@@ -76,12 +76,14 @@ def test_scales_never_leave_the_range_of_floats():
 def test_parts_add_up_to_the_whole(sizes):
     X = np.random.default_rng(0).normal(size=(100, 3))
     parts = np.split(X, np.cumsum(sizes)[:-1])
-    around = Recipe(as_sign("spherical"), 3, 64, center=np.ones(3), scale=np.array([1, 2, 3.0]))
+    around = Recipe(
+        as_sign("spherical"), 3, Blocks(64), center=np.ones(3), scale=np.array([1, 2, 3.0])
+    )
     total = merged(around, map(around.of, parts))
     expected = sign_covariance(X / [1, 2, 3], np.ones(3))
     np.testing.assert_allclose(total.mean(), expected, atol=1e-14)
     assert not around.ordered
-    pairs = Recipe(as_sign("spherical"), 3, 10)
+    pairs = Recipe(as_sign("spherical"), 3, Blocks(10))
     total = pairs.empty()
     for part in parts:
         total = pairs.add(total, part)

@@ -14,7 +14,7 @@ import threadpoolctl
 
 from gdppca import DPPCA, DataError, Ledger, kendall_tau
 from gdppca._errors import ColumnTypeError, EngineError
-from gdppca.kernels import silent
+from gdppca.kernels import Blocks, silent
 from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
 from gdppca.signs import as_sign
 from gdppca.tables import base, dask_running, dask_tasks
@@ -31,8 +31,8 @@ cloudpickle = pytest.importorskip("cloudpickle")
 KEYS = OrderKeys(b"a secret of thirty-two bytes ...")
 SECRET = "HIV+"
 D = 4
-PAIRS = Recipe(as_sign("spherical"), D, 16)
-CENTRED = Recipe(as_sign("spherical"), D, 16, center=np.zeros(D))
+PAIRS = Recipe(as_sign("spherical"), D, Blocks(16))
+CENTRED = Recipe(as_sign("spherical"), D, Blocks(16), center=np.zeros(D))
 
 
 @pytest.fixture(autouse=True)
@@ -472,7 +472,7 @@ class Half:
 
 
 def test_sums_of_a_users_own_sign_merge_after_a_journey(X):
-    recipe = Recipe(as_sign(Half()), D, 16)
+    recipe = Recipe(as_sign(Half()), D, Blocks(16))
     parts = [(recipe.of(rows), 0) for rows in (X[:320], X[320:])]
     travelled = [cloudpickle.loads(cloudpickle.dumps(part)) for part in parts]
     assert travelled[0][0].sign != recipe.sign

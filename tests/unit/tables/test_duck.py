@@ -18,6 +18,7 @@ import pytest
 from pyarrow import csv, dataset, parquet
 
 from gdppca import DPPCA, BudgetExceeded, DataError, Ledger, Release, kendall_tau, sin_theta
+from gdppca.kernels import Blocks
 from gdppca.signs import as_sign
 from gdppca.tables import base, duck
 from gdppca.tables.base import OrderKeys, Recipe
@@ -26,7 +27,7 @@ from gdppca.tables.sources import found_files
 
 KEYS = OrderKeys(b"a secret of thirty-two bytes ...")
 SECRET = "HIV+"
-PAIRS = Recipe(as_sign("spherical"), 3, 16)
+PAIRS = Recipe(as_sign("spherical"), 3, Blocks(16))
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +167,7 @@ def test_whole_numbers_in_one_csv_may_be_fractions_in_the_next(tmp_path):
 
 def refused(source, columns=None):
     with pytest.raises(DataError) as caught, open_engine(source, KEYS, columns) as engine:
-        engine.total(Recipe(as_sign("spherical"), engine.n_features, 16), silent)
+        engine.total(Recipe(as_sign("spherical"), engine.n_features, Blocks(16)), silent)
     assert SECRET not in str(caught.value)
     error = caught.value
     while error is not None:  # not even behind the error
@@ -286,7 +287,7 @@ def test_full_temporary_disk_is_told(tmp_path, monkeypatch):
             pytest.raises(DataError, match="disk of the temporary folder"),
             open_engine(table, KEYS) as engine,
         ):
-            engine.total(Recipe(as_sign("spherical"), 20, 64), silent)
+            engine.total(Recipe(as_sign("spherical"), 20, Blocks(64)), silent)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, before)

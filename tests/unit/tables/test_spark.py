@@ -16,7 +16,7 @@ import spark as local
 
 from gdppca import DPPCA
 from gdppca._errors import ColumnTypeError, DataError, EngineError
-from gdppca.kernels import silent
+from gdppca.kernels import Blocks, silent
 from gdppca.ledgers import Ledger
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
@@ -26,8 +26,8 @@ from gdppca.tables.spark_tasks import bucket_of
 
 KEYS = OrderKeys(bytes(range(32)))
 D = 3
-PAIRS = Recipe(as_sign("spherical"), D, 8)
-AROUND = Recipe(as_sign("spherical"), D, 8, center=np.array([1.0, 0.0, -1.0]))
+PAIRS = Recipe(as_sign("spherical"), D, Blocks(8))
+AROUND = Recipe(as_sign("spherical"), D, Blocks(8), center=np.array([1.0, 0.0, -1.0]))
 LENGTHS = [40, 0, 1, 159, 3]
 SECRET_CELL = "HIV+"
 
@@ -265,7 +265,7 @@ def test_a_table_without_rows(server):
     with SparkEngine(server.classic.sql("SELECT id, id AS b FROM range(0)"), KEYS) as engine:
         assert engine.n_samples == 0
         assert engine.sample(5).shape == (0, 2)
-        assert engine.total(Recipe(as_sign("spherical"), 2, 8)).n_samples == 0
+        assert engine.total(Recipe(as_sign("spherical"), 2, Blocks(8))).n_samples == 0
 
 
 def test_a_stream_is_refused(server):
@@ -281,7 +281,7 @@ def test_a_sign_of_the_user_travels(server, X):
         def radial(self, length):
             return np.full_like(length, 0.5)
 
-    recipe = Recipe(as_sign(Half()), D, 8, center=np.zeros(D))
+    recipe = Recipe(as_sign(Half()), D, Blocks(8), center=np.zeros(D))
     with SparkEngine(local.table(server.classic, local.named(X), LENGTHS), KEYS) as engine:
         result = engine.total(recipe).mean()
     np.testing.assert_allclose(result, recipe.of(X).mean(), rtol=0, atol=1e-12)
@@ -341,7 +341,7 @@ def test_a_worker_that_dies_for_good_spends_nothing(server, X, ledger):
 
 def test_a_cell_that_spark_quotes_is_not_passed_on(session, capfd):
     data = session.sql("SELECT CAST(text AS DOUBLE) AS x FROM VALUES ('1'), ('HIV+') AS t(text)")
-    recipe = Recipe(as_sign("spherical"), 1, 8)
+    recipe = Recipe(as_sign("spherical"), 1, Blocks(8))
     with pytest.raises(EngineError) as failure, SparkEngine(data, KEYS) as engine:
         engine.total(recipe, silent)
     assert "cannot be read to its end" in str(failure.value)
@@ -386,7 +386,7 @@ def vandal(server, tmp_path):
                     file.unlink(missing_ok=True)
             return np.ones_like(length)
 
-    yield Recipe(as_sign(Vandal()), D, 8)
+    yield Recipe(as_sign(Vandal()), D, Blocks(8))
     assert done.exists()
 
 

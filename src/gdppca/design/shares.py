@@ -1,0 +1,78 @@
+"""What is released beside the directions, from the same rows and the same (ε, δ)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from gdppca import _validate
+from gdppca._errors import ParameterError
+from gdppca.steps.base import Public, Step
+from gdppca.steps.score_map import MapCounts
+from gdppca.steps.variances import Variances
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """Shares of the budget for variances and a score map, and what the map shall be like."""
+
+    variances: float = 0.0
+    score_map: float = 0.0
+    bins: Any = "auto"
+    groups: tuple[str, ...] | None = None  # names, which are public
+
+    def steps(
+        self, public: Public, epsilon: float, delta: float, m: Any, *, known_center: bool
+    ) -> tuple[Step, ...]:
+        """The steps, with what each one gets; wishes that cannot be met are refused here."""
+        parts = self._parts(epsilon, delta)
+        steps: list[Step] = []
+        if self.variances:
+            many = _known_components(m, 1, "Variances")
+            own, own_delta = parts["variances"]
+            steps.append(Variances(public=public, epsilon=own, delta=own_delta, n_components=many))
+        if self.score_map:
+            _known_components(m, 2, "A score map")
+            steps.append(
+                MapCounts(
+                    public=public,
+                    epsilon=parts["map"][0],
+                    delta=parts["map"][1],
+                    known_center=known_center,  # what it draws must not depend on the fit
+                    bins=self.bins,
+                    names=self.groups,
+                )
+            )
+        elif self.groups is not None:
+            raise ParameterError(
+                "`groups` are for a score map: give `score_map` a share of the budget."
+            )
+        return tuple(steps)
+
+    def _parts(self, epsilon: float, delta: float) -> dict[str, tuple[float, float]]:
+        """Budgets (ε, δ) of the parts; an infinite ε has no parts to share out."""
+        shares = {"variances": self.variances, "map": self.score_map}
+        for name, share in shares.items():
+            if share != 0:
+                _validate.fraction(**{f"share of the {name}": share})
+        if sum(shares.values()) >= 1:
+            raise ParameterError(
+                f"The shares of variances and score map must add up to less than 1, got "
+                f"{sum(shares.values()):g}: the directions need the rest."
+            )
+        epsilon, delta = _validate.budget(epsilon=epsilon), _validate.fraction(delta=delta)
+        return {
+            name: (epsilon if math.isinf(epsilon) else share * epsilon, share * delta)
+            for name, share in shares.items()
+        }
+
+
+def _known_components(m: Any, least: int, what: str) -> int:
+    """How many components there will be must be known before anything is spent."""
+    if isinstance(m, str) or _validate.count(n_components=m) < least:
+        raise ParameterError(
+            f"{what} under the same budget: `n_components` must be a number of at least {least}, "
+            f"got {m!r}."
+        )
+    return int(m)

@@ -1,0 +1,82 @@
+"""How certain released directions are: intervals for their loadings, from the release alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from gdppca._errors import ParameterError, ReleaseError
+from gdppca.releases.release import Release
+from gdppca.theory import LoadingIntervals, loading_intervals
+
+
+def release_intervals(
+    release: Release, level: float = 0.9, *, sampling: bool = False
+) -> LoadingIntervals:
+    r"""Intervals for the loadings of a release, from the release alone.
+
+    Parameters
+    ----------
+    release : Release
+        With its noisy matrix and at least one component.
+    level : float, default 0.9
+        Share of the loadings that shall lie in their intervals.
+    sampling : bool, default False
+        False: about the directions of the same rows without noise. True: about those of the
+        population; for the spherical sign only.
+
+    Returns
+    -------
+    LoadingIntervals
+        For the components of the release, in their order and with their signs.
+
+    Notes
+    -----
+    **Privacy.** Nothing is spent: post-processing, see `gdppca.theory.loading_intervals`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca import DPPCA
+    >>> from gdppca.releases import release_intervals
+    >>> X = np.random.default_rng(0).normal(size=(5000, 4)) * [30, 10, 1, 1]
+    >>> release = DPPCA(n_components=2, epsilon=1.0, delta=1e-6, random_state=0).fit(X).release_
+    >>> release_intervals(release).angles.round(3)
+    array([0.002, 0.005])
+    """
+    if release.scatter is None or not len(release.components):
+        raise ReleaseError("The release holds no noisy matrix or no components.")
+    if sampling and (release.sign is None or release.sign["name"] != "spherical"):
+        raise ParameterError(
+            "`sampling=True` is known for the spherical sign only: with other signs the sampling "
+            "error depends on the law of the lengths too."
+        )
+    m = len(release.components)
+    found = loading_intervals(
+        release.scatter,
+        release.noise_sd,
+        _independent(release),
+        m,
+        level,
+        sampling=sampling,
+        centre_bias=release.centre_bias,
+        scale_error=release.scale_error,
+    )
+    same = (np.einsum("kd,kd->k", found.components, release.components) > 0)[:, None]
+    return replace(
+        found,
+        components=release.components,
+        lower=np.where(same, found.lower, -found.upper),
+        upper=np.where(same, found.upper, -found.lower),
+    )
+
+
+def _independent(release: Release) -> float:
+    """Rows that a one-sample matrix of the same sampling error would need."""
+    scheme = release.scheme or {}
+    if scheme.get("name") == "halves":
+        return release.n_samples / 2
+    size = scheme.get("size", math.inf)
+    return release.n_samples * (1 - 1 / size)

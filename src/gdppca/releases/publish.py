@@ -1,0 +1,76 @@
+"""From what was drawn to what is published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gdppca._errors import ReleaseError
+from gdppca.design import Design
+from gdppca.releases.release import Release
+from gdppca.releases.score_map import published_map
+from gdppca.signs import sign_from_description
+from gdppca.steps.base import State
+from gdppca.steps.score_map import MapCounts
+
+
+def generic_names(n_features: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{k}" for k in range(n_features))
+
+
+def parameters_of(release: Release) -> dict[str, Any]:
+    """Parameters of `DPPCA` behind a release."""
+    if release.method != "DPPCA" or release.sign is None or release.scheme is None:
+        raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
+    private = {event.purpose for event in release.guarantee.events}
+    return {
+        "n_components": len(release.components),
+        # The true ε with tight noise is the noise that was drawn, whatever the calibration.
+        "epsilon": release.guarantee.nominal_epsilon,
+        "delta": release.guarantee.delta,
+        "sign": sign_from_description(release.sign),
+        "pairs": _pairs_of(release.scheme),
+        "location": "private" if "centre" in private else release.location,
+        "scale": "private" if "scale" in private else release.scale,
+    }
+
+
+def _pairs_of(scheme: dict[str, Any]) -> int | str:
+    """The parameter `pairs` behind a scheme's description."""
+    if scheme["name"] in ("one-sample", "merged"):
+        return "auto"
+    pairs: int | str = scheme.get("size", scheme["name"])
+    return pairs
+
+
+def published(
+    design: Design,
+    state: State,
+    method: str,
+    names: tuple[str, ...],
+    entered: bool,
+    seeded: bool,
+) -> Release:
+    """The release of a fit: everything that its steps drew, and their promise together."""
+    public, shown = design.public, design.step(MapCounts)
+    scheme = None if state.scheme is None else state.scheme.describe()
+    if scheme is not None and design.needs_sample and public.n_seen < public.n_samples:
+        scheme["sample"] = public.n_seen
+    return Release(
+        components=state.components,
+        scatter=state.scatter,
+        noise_sd=state.noise_sd,
+        sign=None if state.sign is None else state.sign.describe(),
+        scheme=scheme,
+        calibration=design.calibration,
+        n_samples=public.n_samples,
+        n_features=public.n_features,
+        feature_names=names,
+        location=state.location,
+        scale=state.scale,
+        scale_error=state.scale_error,
+        variances=None if state.variances is None else state.variances.variances,
+        score_map=None if shown is None else published_map(shown, design, state, entered, seeded),
+        guarantee=design.guarantee(state.events, entered=entered, seeded=seeded),
+        method=method,
+    )

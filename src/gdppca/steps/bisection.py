@@ -1,0 +1,36 @@
+"""Quantiles by noisy bisection: counts of what lies at or below a point, halving after halving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gdppca import sensitivity
+from gdppca.noise import Noise, noised
+
+
+def bisected(
+    values: np.ndarray,
+    wanted: np.ndarray | float,
+    point: Callable[[np.ndarray], np.ndarray],
+    start: np.ndarray,
+    levels: int,
+    multiplier: float,
+    noise: Noise,
+) -> np.ndarray:
+    """Index k per point such that about the wanted count lies at or below ``point(k + 1)``.
+
+    `values` has one column for each column of `start`; brackets are 2**levels wide at first. Each
+    halving is one draw, whose counts move by at most one each.
+    """
+    index = start
+    for level in reversed(range(levels)):
+        middle = index + 2**level
+        points = np.atleast_2d(point(middle))
+        counts = np.stack([np.count_nonzero(values <= each, axis=0) for each in points])
+        exact = counts.reshape(index.shape).astype(float)
+        bound = sensitivity.counts_below(exact.size)
+        reached = noised(exact, multiplier, bound, noise).values >= wanted
+        index = np.where(reached, index, middle)
+    return index

@@ -1,0 +1,142 @@
+"""Variances of the scores on released components, robustly: bounds by bisection, then squares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from gdppca import _validate, sensitivity
+from gdppca.linalg import LARGEST, SQRT2, directions
+from gdppca.noise import Noise, calibrated_sigma, noised
+from gdppca.privacy import Event, NonPrivateEvent
+from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.bisection import bisected
+from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
+from gdppca.steps.pairing import halved_differences
+from gdppca.tables.base import divided
+
+METHODS = ("huber", "winsorized", "clipped")
+PURPOSE, BOUNDS_PURPOSE = "variances", "bounds of the variances"
+
+_OCTAVES, _FINE = 7, 3  # halvings over the powers of two from 2⁻⁶⁴ to 2⁶⁴, then inside one of them
+_LEVELS = _OCTAVES + _FINE
+_BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
+_REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
+_MEDIAN = float(norm.ppf(0.75))  # median of |Z|
+_TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnVariances:
+    """One variance per component, and the noise of each to first order."""
+
+    variances: np.ndarray
+    noise_sd: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variances:
+    r"""The variance of the scores on each released component.
+
+    **Privacy.** (ε, δ), replace-one, n public. Rows are paired at random, each in one pair, so one
+    row moves one of the ⌊n/2⌋ score vectors :math:`y = V(x_i - x_j)/\sqrt2`. Ten noisy counts per
+    component find its bound b (`sensitivity.counts_below`). Then :math:`\sum \min(y^2/b^2, 1)`,
+    each term rounded to 2⁻²⁴ so that the sum is exact (`sensitivity.bounded_sums`). Eleven Gaussian
+    events that compose to exactly (ε, δ); docs/proofs/spectrum.md.
+    """
+
+    public: Public
+    epsilon: float
+    delta: float
+    n_components: int
+    method: str = "huber"
+    needs_sample = True
+
+    def __post_init__(self) -> None:
+        """Check what was asked for."""
+        _validate.budget(epsilon=self.epsilon)
+        _validate.fraction(delta=self.delta)
+        _validate.one_of(METHODS, method=self.method)
+
+    @property
+    def _multipliers(self) -> tuple[float, float]:
+        """Noise over sensitivity of a count and of the sums; μ² is what they share."""
+        if math.isinf(self.epsilon):
+            return 0.0, 0.0
+        whole = gaussian_multiplier(self.epsilon, self.delta)
+        return whole * math.sqrt(_LEVELS / _BOUNDS_SHARE), whole / math.sqrt(1 - _BOUNDS_SHARE)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Ten counts and the sums."""
+        if math.isinf(self.epsilon):
+            return (NonPrivateEvent(purpose=PURPOSE),)
+        count, sums = self._multipliers
+        return (gaussian_event(BOUNDS_PURPOSE, count),) * _LEVELS + (gaussian_event(PURPOSE, sums),)
+
+    @property
+    def _count_sigma(self) -> float:
+        m, multiplier = self.n_components, self._multipliers[0]
+        return calibrated_sigma(multiplier, sensitivity.counts_below(m), m) if multiplier else 0.0
+
+    @property
+    def doubt(self) -> str | None:
+        """Whether the noise of a count may carry a bound away; from public numbers."""
+        n = self.public.n_seen // 2
+        if 4 * self._count_sigma <= _TRIM[1] * n:
+            return None
+        return (
+            f"{n} pairs of rows are few for the variances of {self.n_components} components: they "
+            "may be mere noise. More rows, more budget or fewer components help."
+        )
+
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """Variances of the components that are known."""
+        noise = noise.stream(PURPOSE)
+        X = divided(table.sample(self.public.n_seen), state.scale)
+        sizes = paired_sizes(X, state.components, noise)  # not private
+        n, m = sizes.shape
+        bounds = self._bounds(sizes, noise)
+        squares, bound = square_sums(sizes, bounds), sensitivity.bounded_sums(m)
+        sums, sd = noised(squares, self._multipliers[1], bound, noise)
+        variances, up, down = (
+            self._variances((sums + move) / n, bounds) for move in (0.0, sd, -sd)
+        )
+        found = DrawnVariances(variances, np.maximum(up - variances, variances - down))
+        return state.with_(variances=found, events=self.events)
+
+    def _bounds(self, sizes: np.ndarray, noise: Noise) -> np.ndarray:
+        """Where to pull the scores in, per component."""
+        n, m = sizes.shape
+        quantile = 0.5
+        if self.method == "winsorized":  # not so far that the noise of a count reaches the end
+            quantile = 1 - min(_TRIM[1], max(_TRIM[0], 4 * self._count_sigma / n))
+        start = np.full(m, -(2 ** (_LEVELS - 1)))  # in steps of 2^(1/8)
+        count, _ = self._multipliers
+        index = bisected(sizes, quantile * n, _grid, start, _LEVELS, count, noise)
+        found = _grid(index + 0.5)
+        return found if self.method == "winsorized" else found * _REACH[self.method] / _MEDIAN
+
+    def _variances(self, shares: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+        """Variances from the noisy means of min(y²/b², 1)."""
+        shares = np.clip(shares, 0.0, 1.0)
+        if self.method == "clipped":
+            return bounds**2 * shares
+        return (bounds * gaussian_ratio(shares)) ** 2
+
+
+def paired_sizes(X: np.ndarray, components: np.ndarray, noise: Noise) -> np.ndarray:
+    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows."""
+    unit, length = directions(halved_differences(X, noise))
+    # einsum and not a matrix product: each pair's bits are then its own whatever the others are.
+    cosines = np.minimum(np.abs(np.einsum("nd,md->nm", unit, components)), 1.0)
+    with np.errstate(over="ignore"):
+        return np.minimum(cosines * np.minimum(SQRT2 * length, LARGEST)[:, None], LARGEST)
+
+
+def _grid(index: np.ndarray) -> np.ndarray:
+    return np.exp2(index / 2**_FINE)
