@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.ledgers import HiddenPassword
-from gdppca.privacy import Event, Guarantee, Status
-from gdppca.privacy.counting import UNCOUNTED, counted
+from gdppca.privacy import Assumption, Event, Guarantee, Status
+from gdppca.privacy.assumptions import EVERYWHERE, OWN_SIGN, counted
 from gdppca.releases import NoisyScatter, Release
 from gdppca.releases.spectrum import release_intervals
 from gdppca.signs import Custom, Sign
@@ -28,23 +28,12 @@ from gdppca.theory import (
     spherical_eigenvalues_inverse,
 )
 
-ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-    UNCOUNTED,
-)
-ASSUMED_LOCATION = "The centre was chosen without looking at the data."
-ASSUMED_OWN_SIGN = (
-    "The sign is the user's own: its `radial` gives each length a new one of at most `sup_norm`, "
-    "from that length alone and always the same, and was not derived from the data."
-)
 NO_NOISE = "epsilon is infinite, so no noise was added"
 
 
-def assumed_of_sign(sign: Sign) -> tuple[str, ...]:
+def assumed_of_sign(sign: Sign) -> tuple[Assumption, ...]:
     """What is taken for granted of a sign: nothing of those that are built in and proven."""
-    return (ASSUMED_OWN_SIGN,) if isinstance(sign, Custom) else ()
+    return (OWN_SIGN,) if isinstance(sign, Custom) else ()
 
 
 def promise(
@@ -54,7 +43,7 @@ def promise(
     entered: bool,
     seeded: bool,
     noiseless: bool,
-    assumed: tuple[str, ...] = (),
+    assumed: tuple[Assumption, ...] = (),
     status: Status = Status.PROVEN,
     reason: str = "",
 ) -> Guarantee:
@@ -62,7 +51,7 @@ def promise(
     return Guarantee(
         events=events,
         delta=delta,
-        assumptions=(*counted(ASSUMED, entered=entered), *assumed),
+        assumptions=(*counted(EVERYWHERE, entered=entered), *assumed),
         seeded=seeded,
         status=Status.NONE if noiseless else status,
         reason=NO_NOISE if noiseless else reason,

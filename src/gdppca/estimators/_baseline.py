@@ -23,7 +23,7 @@ from gdppca.estimators._base import (
 from gdppca.kernels import OneSample
 from gdppca.ledgers import check_ledger, enter
 from gdppca.noise.bits import Rng, rng_for
-from gdppca.privacy import Event, Guarantee, Status
+from gdppca.privacy import Assumption, Event, Guarantee, Status
 from gdppca.signs import Sign
 
 
@@ -36,7 +36,7 @@ class Setup:
     calibration: str
     noiseless: bool
     sign: Sign | None = None
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
     status: Status = Status.PROVEN
     reason: str = ""
 

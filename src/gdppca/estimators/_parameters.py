@@ -70,7 +70,6 @@ def parameters_of(release: Release) -> dict[str, Any]:
     """Parameters of `DPPCA` behind a release."""
     if release.method != "DPPCA" or release.sign is None or release.scheme is None:
         raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
-    private = {event.purpose for event in release.guarantee.events}
     return {
         "n_components": len(release.components),
         # The true ε with tight noise is the noise that was drawn, whatever the calibration.
@@ -78,8 +77,8 @@ def parameters_of(release: Release) -> dict[str, Any]:
         "delta": release.guarantee.delta,
         "sign": sign_from_description(release.sign),
         "pairs": _pairs_of(release.scheme),
-        "location": "private" if "centre" in private else release.location,
-        "scale": "private" if "scale" in private else release.scale,
+        "location": "private" if release.centre_origin == "private" else release.location,
+        "scale": "private" if release.scale_origin == "private" else release.scale,
     }
 
 

@@ -7,19 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gdppca.design import Design, Supply
-from gdppca.estimators._base import ASSUMED_LOCATION, assumed_of_sign, promise
+from gdppca.estimators._base import assumed_of_sign, promise
 from gdppca.kernels import Blocks
 from gdppca.kernels.schemes import DEFAULT_BLOCK
-from gdppca.privacy import Guarantee, NonPrivateEvent
+from gdppca.privacy import Assumption, Guarantee, NonPrivateEvent, assumptions
 from gdppca.steps.centre import centre_bias
-from gdppca.tables.base import ASSUMED_SHUFFLED, Recipe, divided
+from gdppca.tables.base import Recipe, divided
 from gdppca.theory import components_above_noise
-
-_ASSUMED_SCALE = "The column scales were chosen without looking at the data."
-_ASSUMED_ORDER = (
-    "Rows came in batches whose order did not depend on their values; "
-    "rows were shuffled inside each batch only."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,17 +38,17 @@ class Settings(Design):
         )
 
     @property
-    def _assumed(self) -> tuple[str, ...]:
+    def _assumed(self) -> tuple[Assumption, ...]:
         """What is taken for granted beside what every estimator does."""
         assumed = list(assumed_of_sign(self.sign))
         if self.location is not None and self.wanted_location is None:
-            assumed.append(ASSUMED_LOCATION)
+            assumed.append(assumptions.PUBLIC_CENTRE)
         if self.scale is not None and self.scale_share is None:
-            assumed.append(_ASSUMED_SCALE)
+            assumed.append(assumptions.PUBLIC_SCALE)
         if self.supply is Supply.BATCHES and self.scheme.ordered:
-            assumed.append(_ASSUMED_ORDER)
+            assumed.append(assumptions.SHUFFLED_INSIDE)
         if self.supply is Supply.UNSHUFFLED and (self.scheme.ordered or self.sampled):
-            assumed.append(ASSUMED_SHUFFLED)
+            assumed.append(assumptions.ORDER_AS_IT_CAME)
         return tuple(assumed)
 
     def divided(self, values: np.ndarray) -> np.ndarray:

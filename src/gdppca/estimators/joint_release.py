@@ -12,7 +12,7 @@ import numpy as np
 from gdppca.design import Parameters, reserved_events, shared_out
 from gdppca.estimators._base import note_spend_on_error
 from gdppca.privacy import Event
-from gdppca.privacy.counting import ENTERED
+from gdppca.privacy.assumptions import ENTERED
 from gdppca.releases import Release
 from gdppca.releases.mapping import paid_map
 from gdppca.releases.spectrum import paid_variances, warn_of_few_pairs

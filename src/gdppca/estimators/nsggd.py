@@ -18,6 +18,7 @@ from gdppca.estimators.sgpca import paired_differences
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.noise.bits import Rng
 from gdppca.privacy import ApproximateEvent, Event, NonPrivateEvent, Status
+from gdppca.privacy.assumptions import NOT_CRYPTOGRAPHIC
 from gdppca.releases import NoisyScatter, ScatterNoise, private_scatter, scatter_noise
 from gdppca.signs import Spherical
 
@@ -26,10 +27,6 @@ _ROUNDING = 1e-9  # far above what floating point adds to the length of a gradie
 _TOO_LITTLE = (
     "the printed noise is too small by a factor near n/B for subsampled Gaussian steps, and the "
     'start divides by the data\'s own largest norm; use noise="accounted"'
-)
-_ASSUMED_GENERATOR = (
-    "The noise of the steps is floating-point noise of a generator that is not cryptographic, "
-    "with a secret seed of 256 bits: nobody recovers its state from the directions."
 )
 
 
@@ -144,7 +141,7 @@ class NSGGD(Baseline):
             draw=draw,
             calibration=self.noise,
             noiseless=plan.sigma == 0,
-            assumed=(_ASSUMED_GENERATOR,) if private else (),
+            assumed=(NOT_CRYPTOGRAPHIC,) if private else (),
             status=Status.PROVEN if private else Status.NONE,
             reason="" if private else _TOO_LITTLE,
         )

@@ -11,13 +11,14 @@ import numpy as np
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.estimators._base import ASSUMED_LOCATION, Found, assumed_of_sign
+from gdppca.estimators._base import Found, assumed_of_sign
 from gdppca.estimators._baseline import Baseline, Setup
 from gdppca.kernels import OneSample, sign_covariance
 from gdppca.noise.bits import Rng
 from gdppca.noise.gaussian import calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, Status
 from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.privacy.assumptions import PUBLIC_CENTRE
 from gdppca.releases import ScatterNoise, private_scatter
 from gdppca.sensitivity import scatter_sensitivity
 from gdppca.signs import Sign, as_sign
@@ -130,7 +131,7 @@ class SignCovariancePCA(Baseline):
             calibration=self.noise,
             noiseless=math.isinf(rho),
             sign=sign,
-            assumed=assumed_of_sign(sign) + ((ASSUMED_LOCATION,) if center is not None else ()),
+            assumed=assumed_of_sign(sign) + ((PUBLIC_CENTRE,) if center is not None else ()),
             status=Status.NONE if published else Status.PROVEN,
             reason=_UNPROVEN if published else "",
         )

@@ -277,11 +277,3 @@ def _mixed_log_factor(mu: float, pure: Steps, chance: float) -> float:
     tails = log_ndtr(-mu / 2 - (epsilon - losses) / mu)  # without the row
     other = float(logsumexp(log_odds - losses + tails)) - math.log(chance)
     return float(epsilon) - math.log(math.exp(epsilon + other) - math.expm1(log_tail(epsilon)))
-
-
-def require_neighbors_agree(first: str, second: str) -> None:
-    """Refuse to compose promises about different neighbours."""
-    if first != second:
-        raise ParameterError(
-            f"Guarantees about different neighbours do not compose: {first} and {second}."
-        )

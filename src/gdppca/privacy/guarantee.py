@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import Any
 
 from gdppca import _validate
-from gdppca._errors import ReleaseError
+from gdppca._errors import ParameterError, ReleaseError
 from gdppca._words import rounded_up
-from gdppca.privacy import accounting, counting, spending
+from gdppca.privacy import accounting, assumptions, spending
+from gdppca.privacy.assumptions import Assumption
 from gdppca.privacy.events import (
     Event,
     GaussianEvent,
@@ -29,6 +30,13 @@ class Neighbors(StrEnum):
 
     REPLACE_ONE = "replace-one"
     ADD_REMOVE = "add-remove"
+
+
+class Unit(StrEnum):
+    """Who is told from whom: a row, or a person with all of hers."""
+
+    ROW = "row"
+    PERSON = "person"
 
 
 class Status(StrEnum):
@@ -51,8 +59,8 @@ class Guarantee:
         The δ at which `epsilon` is quoted.
     neighbors : Neighbors
         Which two tables look alike: one row replaced by any other, or added or removed.
-    assumptions : tuple of str
-        What must be true outside the mathematics.
+    assumptions : tuple of Assumption
+        What must be true outside the mathematics; sentences are taken too.
     seeded : bool
         The noise came from a known seed: a simulation that protects nobody.
     status : Status
@@ -60,6 +68,8 @@ class Guarantee:
         or "none". Whether anybody is protected is `protects`.
     reason : str
         Why the status is not "proven".
+    unit : Unit
+        Whether the promise is about one row or about all rows of one person.
 
     Notes
     -----
@@ -78,17 +88,19 @@ class Guarantee:
     events: tuple[Event, ...]
     delta: float
     neighbors: Neighbors = Neighbors.REPLACE_ONE
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     seeded: bool = False
     status: Status = Status.PROVEN
     reason: str = ""
+    unit: Unit = Unit.ROW
 
     def __post_init__(self) -> None:
         """Check δ and freeze the sequences."""
         _validate.fraction(delta=self.delta)
         object.__setattr__(self, "events", tuple(self.events))
-        object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        object.__setattr__(self, "assumptions", tuple(map(assumptions.known, self.assumptions)))
         object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
+        object.__setattr__(self, "unit", Unit(self.unit))
         object.__setattr__(self, "status", Status(self.status))
         if any(isinstance(event, NonPrivateEvent) for event in self.events):
             object.__setattr__(self, "status", Status.NONE)
@@ -159,16 +171,17 @@ class Guarantee:
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Promise about both results together; ε is quoted at the larger δ."""
-        accounting.require_neighbors_agree(self.neighbors, other.neighbors)
-        weaker = max(self, other, key=lambda guarantee: list(Status).index(guarantee.status))
+        require_alike(self, other)
+        weaker = weakest(self, other)
         return Guarantee(
             events=self.events + other.events,
             delta=max(self.delta, other.delta),
             neighbors=self.neighbors,
-            assumptions=counting.together(self.assumptions, other.assumptions),
+            assumptions=assumptions.together(self.assumptions, other.assumptions),
             seeded=self.seeded or other.seeded,
             status=weaker.status,
             reason=weaker.reason,
+            unit=self.unit,
         )
 
     def __radd__(self, other: object) -> Guarantee:
@@ -205,12 +218,13 @@ class Guarantee:
             "status": str(self.status),
             "reason": self.reason,
             "neighbors": str(self.neighbors),
+            "unit": str(self.unit),
             "epsilon": _plain(self.epsilon),
             "delta": self.delta,
             "gdp_mu": _plain(self.gdp_mu),
             "zcdp_rho": _plain(self.zcdp_rho),
             "seeded": self.seeded,
-            "assumptions": list(self.assumptions),
+            "assumptions": assumptions.to_plain(self.assumptions),
             "events": [event_to_dict(event) for event in self.events],
         }
 
@@ -221,10 +235,11 @@ class Guarantee:
             events=tuple(event_from_dict(event) for event in plain["events"]),
             delta=plain["delta"],
             neighbors=Neighbors(plain["neighbors"]),
-            assumptions=counting.restated(plain["assumptions"]),
+            assumptions=assumptions.from_plain(plain["assumptions"]),
             seeded=plain["seeded"],
             status=Status(plain["status"]),
             reason=plain["reason"],
+            unit=Unit(plain.get("unit", Unit.ROW)),
         )
         for name in ("epsilon", "gdp_mu", "zcdp_rho"):
             stated, least = float(plain[name]), getattr(guarantee, name)
@@ -235,6 +250,23 @@ class Guarantee:
                     "The guarantee was edited; ask its owner for the original."
                 )
         return guarantee
+
+
+def weakest(*guarantees: Guarantee) -> Guarantee:
+    """The one that stands least firmly."""
+    return max(guarantees, key=lambda guarantee: list(Status).index(guarantee.status))
+
+
+def require_alike(*guarantees: Guarantee) -> None:
+    """Refuse to put promises together that are about different neighbours or units."""
+    for what, found in (
+        ("neighbours", [guarantee.neighbors for guarantee in guarantees]),
+        ("units", [guarantee.unit for guarantee in guarantees]),
+    ):
+        if len(different := dict.fromkeys(found)) > 1:
+            raise ParameterError(
+                f"Guarantees about different {what} do not compose: {' and '.join(different)}."
+            )
 
 
 def _largest_stated(guarantee: Guarantee) -> float:

@@ -1,9 +1,11 @@
 """The only room where data meets noise, and what leaves it."""
 
+from gdppca.releases.files import write_whole
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.noise_floor import SeenSpectrum, seen_spectrum
-from gdppca.releases.release import Release, write_whole
+from gdppca.releases.origin import Origin
+from gdppca.releases.release import Release
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.spectrum import NoisyVariances, private_variances, release_intervals
 from gdppca.releases.words import heaviest_columns, marked_names
@@ -14,6 +16,7 @@ from gdppca.steps.winsorized_mean import private_winsorized_mean
 __all__ = [
     "NoisyScatter",
     "NoisyVariances",
+    "Origin",
     "Release",
     "ScatterNoise",
     "ScoreMap",

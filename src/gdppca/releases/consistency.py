@@ -12,11 +12,11 @@ from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
 from gdppca.linalg import packed_length
 from gdppca.noise.gaussian import lattice_slack
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
+from gdppca.privacy.assumptions import one_of_groups
+from gdppca.releases.origin import Origin, derived_origins
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description
 from gdppca.signs.base import cut_off
-
-_ONE_GROUP = "merged groups only"
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -32,7 +32,7 @@ def check_consistency(release: Release) -> None:
         raise ReleaseError("The release's calibration or neighbours are not those of DPPCA.")
     if release.scale is not None and not (release.scale > 0).all():
         raise ReleaseError("The release's scales must be > 0.")
-    _check_scale_error(release)
+    _check_origins(release)
     _check_bound(release)
     if release.scheme["name"] == "merged":
         _check_merged(release)
@@ -41,11 +41,24 @@ def check_consistency(release: Release) -> None:
     _check_components(release)
 
 
+def _check_origins(release: Release) -> None:
+    """What is called private was drawn; errors of scales are those of private ones.
+
+    The events of a merged release are those of its weakest group, and may say nothing of scales.
+    """
+    assert release.scheme is not None
+    centre, scale = derived_origins(release)
+    stated = release.scale_origin if release.scheme["name"] == "merged" else scale
+    if (release.centre_origin, release.scale_origin) != (centre, stated):
+        raise ReleaseError("The release's centre or scales did not come from where it says.")
+    _check_scale_error(release)
+
+
 def _check_scale_error(release: Release) -> None:
-    """Errors are those of private scales, and a scale that was not found is one."""
+    """A scale that was not found is one."""
     if release.scale_error is None:
         return
-    drawn = any(event.purpose == "scale" for event in release.guarantee.events)
+    drawn = release.scale_origin is Origin.PRIVATE
     scale = release.scale
     if scale is None or not drawn or (scale[np.isinf(release.scale_error)] != 1).any():
         raise ReleaseError("The release's errors of scales do not fit its scales.")
@@ -97,7 +110,7 @@ def _check_merged(release: Release) -> None:
     """A merged release has several matrices' noise; what it must have whatever they were."""
     assert release.scheme is not None
     exact = any(isinstance(event, NonPrivateEvent) for event in release.guarantee.events)
-    disjoint = any(_ONE_GROUP in line for line in release.guarantee.assumptions)
+    disjoint = one_of_groups(release.scheme["groups"]) in release.guarantee.assumptions
     enough = release.n_samples >= 2 * release.scheme["groups"]
     if not disjoint or not enough or (release.noise_sd == 0 and not exact):
         raise ReleaseError(

@@ -14,11 +14,10 @@ from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.ledgers import enter
 from gdppca.linalg import LARGEST
 from gdppca.noise.bits import Rng, rng_for
-from gdppca.privacy import Event, Guarantee, NonPrivateEvent, PureEvent
-from gdppca.privacy.counting import ENTERED
+from gdppca.privacy import Assumption, Event, Guarantee, NonPrivateEvent, PureEvent, assumptions
 from gdppca.releases.groups import group_codes
 from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
-from gdppca.releases.score_map import ASSUMED_APART, ScoreMap
+from gdppca.releases.score_map import ScoreMap
 from gdppca.steps import histogram
 from gdppca.steps.histogram import FRAME_PURPOSE, HistogramNoise
 
@@ -26,14 +25,6 @@ if TYPE_CHECKING:
     from gdppca.releases.release import Release
 
 _SHOWN_SDS = 3.0  # of a frame from released variances
-_ASSUMED = (
-    "Each person is in one row only.",
-    "The number of rows and the column names are public.",
-    "Parameters were chosen without looking at the data.",
-)
-_UNCOUNTED = "Nothing counts repeated maps: each one spends its own budget."
-_ASSUMED_GROUPS = "The names of the groups are public."
-_ASSUMED_FRAME = "The frame was chosen without looking at the data."
 
 Span = tuple[float, float]
 
@@ -199,14 +190,16 @@ def paid_map(
     )
 
 
-def _assumptions(names: tuple[str, ...] | None, frame: Any, *, entered: bool) -> tuple[str, ...]:
+def _assumptions(
+    names: tuple[str, ...] | None, frame: Any, *, entered: bool
+) -> tuple[Assumption, ...]:
     public_frame = frame is not None and not isinstance(frame, str)
     return (
-        *_ASSUMED,
-        ENTERED if entered else _UNCOUNTED,
-        ASSUMED_APART,
-        *([_ASSUMED_GROUPS] if names is not None else []),
-        *([_ASSUMED_FRAME] if public_frame else []),
+        *assumptions.EVERYWHERE,
+        assumptions.ENTERED if entered else assumptions.MAPS_UNCOUNTED,
+        assumptions.COMPONENTS_APART,
+        *([assumptions.PUBLIC_GROUPS] if names is not None else []),
+        *([assumptions.PUBLIC_FRAME] if public_frame else []),
     )
 
 

@@ -18,16 +18,20 @@ from gdppca.privacy import (
     Guarantee,
     NonPrivateEvent,
     PureEvent,
-    Status,
 )
 from gdppca.privacy.accounting import gdp_mu
-from gdppca.privacy.counting import together
+from gdppca.privacy.assumptions import (
+    PUBLIC_GROUP_SIZES,
+    is_one_of_groups,
+    one_of_groups,
+    together,
+)
+from gdppca.privacy.guarantee import require_alike, weakest
 from gdppca.privacy.spending import epsilon_at
+from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
 
 _PURPOSE = "weakest of the merged groups"
-_ONE_GROUP = " merged groups only."
-_PUBLIC_SIZES = "The number of rows of each merged group is public."
 
 
 def merge_releases(releases: Sequence[Release], n_components: int | None = None) -> Release:
@@ -54,7 +58,9 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     docs/proofs/merge.md.
 
     Weights are inverse to the expected squared error of each matrix, noise and sampling:
-    :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows.
+    :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows; what
+    their errors add to an eigenvalue is averaged with the same weights as the matrices. A doubt
+    about the scales, which are the same everywhere, stays.
 
     Examples
     --------
@@ -90,7 +96,11 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         n_features=first.n_features,
         feature_names=first.feature_names,
         location=_mean_location(parts),
+        centre_origin=Origin.MERGED,
+        centre_bias=float(weights @ [part.centre_bias for part in parts]),
         scale=first.scale,
+        scale_origin=max((part.scale_origin for part in parts), key=_is_private),
+        scale_error=_largest_error(parts),
         guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
         method=first.method,
     )
@@ -165,22 +175,34 @@ def _mean_location(parts: list[Release]) -> np.ndarray | None:
     return np.asarray((rows / rows.sum()) @ np.array(locations))
 
 
+def _is_private(origin: Origin) -> bool:
+    return origin is Origin.PRIVATE
+
+
+def _largest_error(parts: list[Release]) -> np.ndarray | None:
+    """Errors of scales that all parts share: the largest that is known of each."""
+    known = [part.scale_error for part in parts if part.scale_error is not None]
+    return np.max(known, axis=0) if known else None
+
+
 def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
+    require_alike(*parts)
     delta = max(part.delta for part in parts)
-    weakest = max(parts, key=lambda part: list(Status).index(part.status))
-    said = (
-        line
-        for line in together(*(part.assumptions for part in parts))
-        if not line.endswith(_ONE_GROUP)
-    )
+    weaker = weakest(*parts)
+    said = together(*(part.assumptions for part in parts))
     return Guarantee(
         events=_dominating([part.events for part in parts], delta),
         delta=delta,
-        assumptions=(*said, _PUBLIC_SIZES, f"Each person is in one of the {groups}{_ONE_GROUP}"),
+        assumptions=(
+            *(each for each in said if not is_one_of_groups(each)),
+            PUBLIC_GROUP_SIZES,
+            one_of_groups(groups),
+        ),
         seeded=any(part.seeded for part in parts),
-        status=weakest.status,
-        reason=weakest.reason,
+        status=weaker.status,
+        reason=weaker.reason,
+        unit=weaker.unit,
     )
 
 

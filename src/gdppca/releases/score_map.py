@@ -20,8 +20,6 @@ from gdppca.privacy import (
 from gdppca.steps import histogram
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
 
-ASSUMED_APART = "The components come from a release, whose own guarantee is to be added."
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreMap:

@@ -18,7 +18,7 @@ from gdppca.noise.bits import Rng, rng_for
 from gdppca.noise.gaussian import add_gaussian, calibrated_sigma
 from gdppca.privacy import Event, GaussianEvent, Guarantee, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.privacy.counting import counted
+from gdppca.privacy.assumptions import counted
 from gdppca.releases.release import Release
 from gdppca.releases.rows import Pay, ledger_of, release_of, rows_of
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
