@@ -114,9 +114,10 @@ def one_of_groups(groups: int) -> Assumption:
     )
 
 
-def is_one_of_groups(assumption: Assumption) -> bool:
-    """Whether this is said of merged groups, however many."""
-    return _OF_GROUPS.fullmatch(assumption.code) is not None
+def in_one_of(said: Sequence[Assumption], groups: int) -> tuple[Assumption, ...]:
+    """The same of so many merged groups, in place of what was said of fewer."""
+    rest = (each for each in said if not _OF_GROUPS.fullmatch(each.code))
+    return (*rest, one_of_groups(groups))
 
 
 def known(said: Assumption | str) -> Assumption:
@@ -137,7 +138,7 @@ def from_plain(plain: Iterable[dict[str, str] | str]) -> tuple[Assumption, ...]:
     """Read what `to_plain` wrote, and the sentences of earlier files."""
     read = [_by_code(**each) if isinstance(each, dict) else known(each) for each in plain]
     uncounted = _UNCOUNTED.intersection(read)  # then an earlier version claimed too much
-    return tuple(each for each in read if each is not FIT_ENTERED or not uncounted)
+    return tuple(each for each in read if each != FIT_ENTERED or not uncounted)
 
 
 def _by_code(code: str, words: str) -> Assumption:

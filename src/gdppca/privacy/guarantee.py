@@ -47,6 +47,10 @@ class Status(StrEnum):
     NONE = "none"
 
 
+_WORDS = ("status", "reason", "neighbors", "unit")
+_COMPUTED = ("epsilon", "gdp_mu", "zcdp_rho")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
     """What was promised, to whom, and on which assumptions.
@@ -95,13 +99,12 @@ class Guarantee:
     unit: Unit = Unit.ROW
 
     def __post_init__(self) -> None:
-        """Check δ and freeze the sequences."""
+        """Check δ, freeze the sequences, and take words for the types they stand for."""
         _validate.fraction(delta=self.delta)
         object.__setattr__(self, "events", tuple(self.events))
         object.__setattr__(self, "assumptions", tuple(map(assumptions.known, self.assumptions)))
-        object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
-        object.__setattr__(self, "unit", Unit(self.unit))
-        object.__setattr__(self, "status", Status(self.status))
+        for name, kind in (("neighbors", Neighbors), ("unit", Unit), ("status", Status)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
         if any(isinstance(event, NonPrivateEvent) for event in self.events):
             object.__setattr__(self, "status", Status.NONE)
             object.__setattr__(self, "reason", self.reason or "a number left without any noise")
@@ -197,13 +200,11 @@ class Guarantee:
             )
         if not self.protects or math.isinf(self.epsilon):
             return f"no protection: {self.reason or 'nothing was noised'}"
-        hedge = (
-            "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
-        )
+        proven = self.status is Status.PROVEN
         return (
             f"(epsilon = {rounded_up(self.epsilon, 4)}, delta = {rounded_up(self.delta, 4)})"
-            "-differential privacy, "
-            f"{self.neighbors} neighbours{hedge}"
+            f"-differential privacy, {self.neighbors} neighbours"
+            f"{'' if proven else f' with high probability only: {self.reason}'}"
         )
 
     def _repr_html_(self) -> str:
@@ -214,15 +215,11 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form; infinite numbers are written as the word "infinity"."""
+        words = {name: str(getattr(self, name)) for name in _WORDS}
+        numbers = {name: _plain(getattr(self, name)) for name in (*_COMPUTED, "delta")}
         return {
-            "status": str(self.status),
-            "reason": self.reason,
-            "neighbors": str(self.neighbors),
-            "unit": str(self.unit),
-            "epsilon": _plain(self.epsilon),
-            "delta": self.delta,
-            "gdp_mu": _plain(self.gdp_mu),
-            "zcdp_rho": _plain(self.zcdp_rho),
+            **words,
+            **numbers,
             "seeded": self.seeded,
             "assumptions": assumptions.to_plain(self.assumptions),
             "events": [event_to_dict(event) for event in self.events],
@@ -232,16 +229,11 @@ class Guarantee:
     def from_dict(cls, plain: dict[str, Any]) -> Guarantee:
         """Read what `to_dict` wrote, and check its ε against its events."""
         guarantee = cls(
-            events=tuple(event_from_dict(event) for event in plain["events"]),
-            delta=plain["delta"],
-            neighbors=Neighbors(plain["neighbors"]),
+            events=tuple(map(event_from_dict, plain["events"])),
             assumptions=assumptions.from_plain(plain["assumptions"]),
-            seeded=plain["seeded"],
-            status=Status(plain["status"]),
-            reason=plain["reason"],
-            unit=Unit(plain.get("unit", Unit.ROW)),
+            **{name: plain[name] for name in (*_WORDS, "delta", "seeded") if name in plain},
         )
-        for name in ("epsilon", "gdp_mu", "zcdp_rho"):
+        for name in _COMPUTED:
             stated, least = float(plain[name]), getattr(guarantee, name)
             most = max(least, _largest_stated(guarantee)) if name == "epsilon" else least
             if not least * (1 - _TOLERANCE) <= stated <= most * (1 + _TOLERANCE):
@@ -259,13 +251,11 @@ def weakest(*guarantees: Guarantee) -> Guarantee:
 
 def require_alike(*guarantees: Guarantee) -> None:
     """Refuse to put promises together that are about different neighbours or units."""
-    for what, found in (
-        ("neighbours", [guarantee.neighbors for guarantee in guarantees]),
-        ("units", [guarantee.unit for guarantee in guarantees]),
-    ):
-        if len(different := dict.fromkeys(found)) > 1:
+    for words, name in (("neighbours", "neighbors"), ("units", "unit")):
+        different = dict.fromkeys(getattr(guarantee, name) for guarantee in guarantees)
+        if len(different) > 1:
             raise ParameterError(
-                f"Guarantees about different {what} do not compose: {' and '.join(different)}."
+                f"Guarantees about different {words} do not compose: {' and '.join(different)}."
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,7 @@ from gdppca.privacy import (
     PureEvent,
 )
 from gdppca.privacy.accounting import gdp_mu
-from gdppca.privacy.assumptions import (
-    PUBLIC_GROUP_SIZES,
-    is_one_of_groups,
-    one_of_groups,
-    together,
-)
+from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of, together
 from gdppca.privacy.guarantee import require_alike, weakest
 from gdppca.privacy.spending import epsilon_at
 from gdppca.releases.origin import Origin
@@ -82,9 +78,10 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         raise ParameterError(
             f"`n_components` must not exceed the number of columns {first.n_features}, got {m}."
         )
-    weights, groups = _weights(parts), sum(map(_groups, parts))
+    weights, groups = _weights(parts), sum(_scheme(part)["groups"] for part in parts)
     matrix = sum(w * part.scatter for w, part in zip(weights, parts, strict=True))
     noise = np.array([part.noise_sd for part in parts])
+    drawn = any(part.scale_origin is Origin.PRIVATE for part in parts)
     return Release(
         components=Spectrum(matrix).leading(m).T,
         scatter=matrix,
@@ -99,7 +96,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         centre_origin=Origin.MERGED,
         centre_bias=float(weights @ [part.centre_bias for part in parts]),
         scale=first.scale,
-        scale_origin=max((part.scale_origin for part in parts), key=_is_private),
+        scale_origin=Origin.PRIVATE if drawn else first.scale_origin,
         scale_error=_largest_error(parts),
         guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
         method=first.method,
@@ -119,15 +116,13 @@ def _check_mergeable(parts: list[Release]) -> None:
             raise ReleaseError("Only guarantees for replace-one neighbours can be merged.")
     first = parts[0]
     for one, other in itertools.combinations(parts, 2):
-        if _equal(one.scatter, other.scatter):
+        if np.array_equal(np.asarray(one.scatter), np.asarray(other.scatter)):
             raise ReleaseError("Two of the releases hold the same matrix: one of them is a copy.")
     for part in parts[1:]:
-        for name in ("feature_names", "sign", "calibration"):
-            if getattr(part, name) != getattr(first, name):
-                raise ReleaseError(f"The releases differ in `{name}`. {_REMEDY[name]}")
-        if not _equal(part.scale, first.scale):
-            raise ReleaseError(f"The releases differ in `scale`. {_REMEDY['scale']}")
-    centred = {_scheme_name(part) == "one-sample" for part in parts}
+        for name, remedy in _REMEDY.items():
+            if not np.array_equal(getattr(part, name), getattr(first, name)):
+                raise ReleaseError(f"The releases differ in `{name}`. {remedy}")
+    centred = {_scheme(part)["name"] == "one-sample" for part in parts}
     assert first.sign is not None
     if len(centred) > 1 and first.sign["name"] != "spherical":
         raise ReleaseError(
@@ -144,17 +139,9 @@ _REMEDY = {
 }
 
 
-def _scheme_name(part: Release) -> str:
-    return part.scheme["name"] if part.scheme is not None else ""
-
-
-def _groups(part: Release) -> int:
-    """How many groups are in a release: one, or those that were merged before."""
-    return int(part.scheme.get("groups", 1)) if part.scheme is not None else 1
-
-
-def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    return a is b if a is None or b is None else np.array_equal(a, b)
+def _scheme(part: Release) -> dict[str, Any]:
+    """How rows were compared, and how many groups were merged before: one where none was."""
+    return {"groups": 1, **(part.scheme or {"name": ""})}
 
 
 def _weights(parts: list[Release]) -> np.ndarray:
@@ -175,10 +162,6 @@ def _mean_location(parts: list[Release]) -> np.ndarray | None:
     return np.asarray((rows / rows.sum()) @ np.array(locations))
 
 
-def _is_private(origin: Origin) -> bool:
-    return origin is Origin.PRIVATE
-
-
 def _largest_error(parts: list[Release]) -> np.ndarray | None:
     """Errors of scales that all parts share: the largest that is known of each."""
     known = [part.scale_error for part in parts if part.scale_error is not None]
@@ -194,11 +177,7 @@ def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     return Guarantee(
         events=_dominating([part.events for part in parts], delta),
         delta=delta,
-        assumptions=(
-            *(each for each in said if not is_one_of_groups(each)),
-            PUBLIC_GROUP_SIZES,
-            one_of_groups(groups),
-        ),
+        assumptions=in_one_of((*said, PUBLIC_GROUP_SIZES), groups),
         seeded=any(part.seeded for part in parts),
         status=weaker.status,
         reason=weaker.reason,

@@ -14,7 +14,7 @@ from gdppca.privacy.assumptions import (
     UNCOUNTED,
     counted,
     from_plain,
-    is_one_of_groups,
+    in_one_of,
     known,
     one_of_groups,
     to_plain,
@@ -94,6 +94,6 @@ def test_a_later_versions_code_keeps_its_words():
 
 
 def test_groups_are_told_by_type():
-    assert is_one_of_groups(one_of_groups(12))
-    assert not is_one_of_groups(Assumption("other", "one-of-12-groups"))
+    said = Assumption("other", one_of_groups(12).words)
+    assert in_one_of((N, one_of_groups(2), said), 3) == (N, said, one_of_groups(3))
     assert one_of_groups(2) != one_of_groups(3)
