@@ -110,7 +110,7 @@ DRAWS = {
     "private_scatter": scattered,
 }
 DRAWS_NOTHING = {
-    *("NoisyScatter", "NoisyVariances", "Release", "ScatterNoise", "ScoreMap"),  # data
+    *("NoisyScatter", "NoisyVariances", "Origin", "Release", "ScatterNoise", "ScoreMap"),  # data
     *("SeenSpectrum", "heaviest_columns", "marked_names", "merge_releases", "release_intervals"),
     *("scatter_noise", "seen_spectrum", "write_whole"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release

@@ -19,11 +19,8 @@ from gdppca._errors import ReleaseError
 
 FORMAT = "gdppca-release"
 VERSION = 3
-_ADDED = {"variances": None, "score_map": None, "plan": None, "scale_error": None} | {  # since 1
-    "centre_origin": None,
-    "centre_bias": None,
-    "scale_origin": None,  # not in all of format 3
-}
+_ADDED = ("variances", "score_map", "plan", "scale_error")  # since 1
+_OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
 _LARGEST_FILE = 2**30
 _SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
 
@@ -141,7 +138,7 @@ def checked(plain: Any) -> dict[str, Any]:
         raise ReleaseError(f"The release does not fit its schema at {where}.")
     if plain["checksum"] != checksum(plain):
         raise ReleaseError("The release was edited or damaged: its checksum does not match.")
-    whole = {**_ADDED, **plain}
+    whole = {**dict.fromkeys(_ADDED + _OPTIONAL), **plain}
     _check_shapes(whole)
     return whole
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gdppca._errors import ReleaseError
 from gdppca._version import __version__
-from gdppca.privacy import Guarantee
+from gdppca.privacy import Budget, Guarantee
 from gdppca.privacy.assumptions import COMPONENTS_APART
 from gdppca.releases import files
 from gdppca.releases.consistency import check_consistency
@@ -117,7 +117,6 @@ class Release:
                 frozen = np.array(value, dtype=float)
                 frozen.setflags(write=False)
                 object.__setattr__(self, name, frozen)
-
         for name, derived in zip(_ORIGINS, derived_origins(self), strict=True):
             said = Origin(getattr(self, name) or Origin.NONE)
             known = said is not Origin.NONE and derived is not Origin.NONE
@@ -168,20 +167,20 @@ class Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
         plain = files.checked(plain)
         errors, score_map = plain["scale_error"], plain["score_map"]
+        d = int(plain["n_features"])  # where 3.0 was written too
         read = {
-            "components": np.array(plain["components"], dtype=float).reshape(
-                -1, plain["n_features"]
-            ),
+            "components": np.array(plain["components"], dtype=float).reshape(-1, d),
             "noise_sd": float(plain["noise_sd"]),
             "n_samples": int(plain["n_samples"]),
-            "n_features": int(plain["n_features"]),
+            "n_features": d,
             "feature_names": tuple(plain["feature_names"]),
             "scale_error": errors and [np.inf if error is None else error for error in errors],
             "score_map": score_map and ScoreMap.from_dict(score_map),
             "guarantee": Guarantee.from_dict(plain["guarantee"]),
         }
         release = cls(**{name: plain[name] for name in _IN_ORDER} | read)
-        if release.variances is not None and not _mentions(release.guarantee, "variances"):
+        drawn = {event.purpose for event in release.guarantee.events}
+        if release.variances is not None and "variances" not in drawn:
             raise ReleaseError("The release's guarantee leaves out what its variances spent.")
         if release.score_map is not None:
             _check_score_map(release.score_map, len(release.components))
@@ -224,9 +223,8 @@ class Release:
             write_whole(Path(path), text.encode("utf-8"))
         except OSError as error:
             if self.guarantee.protects:
-                error.add_note(
-                    f"The release was not saved. What it spent stays spent: {_spent(self)}."
-                )
+                spent = Budget(self.guarantee.epsilon, self.guarantee.delta)
+                error.add_note(f"The release was not saved. What it spent stays spent: {spent}.")
             raise
 
     @classmethod
@@ -257,18 +255,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _spent(release: Release) -> str:
-    guarantee = release.guarantee
-    return f"(epsilon = {guarantee.epsilon:.6g}, delta = {guarantee.delta:g})"
-
-
 def _check_score_map(score_map: ScoreMap, m: int) -> None:
     if max(score_map.axes) >= m:
         raise ReleaseError("The score map shows components that the release does not hold.")
-
-
-def _mentions(guarantee: Guarantee, purpose: str) -> bool:
-    return any(event.purpose == purpose for event in guarantee.events)
 
 
 def _check_included(part: Guarantee, whole: Guarantee) -> None:

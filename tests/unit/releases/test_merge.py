@@ -312,6 +312,7 @@ def test_disjoint_groups_are_assumed_in_words(parts):
     [
         lambda plain: plain.update(noise_sd=0.0),
         lambda plain: plain["scheme"].update(groups=2000),
+        lambda plain: plain.update(location=[0.0] * 5, centre_origin="private"),
         lambda plain: plain["guarantee"].update(assumptions=["none"]),
         lambda plain: plain["scheme"].pop("groups"),
         lambda plain: plain["components"][0].__setitem__(0, 0.0),

@@ -171,6 +171,7 @@ def test_types_stand_in_the_file_with_their_words(centred):
         (lambda plain: plain.update(scale_origin="mine"), "schema at scale_origin"),
         (lambda plain: plain.update(centre_bias=-1.0), "schema at centre_bias"),
         (lambda plain: plain["guarantee"].update(unit="family"), "schema at guarantee/unit"),
+        (lambda plain: plain["guarantee"].update(unit="person"), "unit are not those of DPPCA"),
         (lambda plain: plain["guarantee"]["assumptions"].append({"code": "x"}), "assumptions"),
     ],
 )
