@@ -103,8 +103,9 @@ _CLAIMS = {ENTERED, FIT_ENTERED}
 _UNCOUNTED = {UNCOUNTED, MAPS_UNCOUNTED}
 _EARLIER = "Every release from this table is counted in its ledger, under this data set's name."
 _BY_WORDS = {each.words: each for each in _BY_CODE.values()} | {_EARLIER: FIT_ENTERED}
-_OF_GROUPS = re.compile(r"one-of-(\d{1,18})-groups")
-_OF_GROUPS_IN_WORDS = re.compile(r"Each person is in one of the (\d{1,18}) merged groups only\.")
+_OF_GROUPS = re.compile(
+    r"one-of-(\d{1,18})-groups|Each person is in one of the (\d{1,18}) merged groups only\."
+)
 
 
 def one_of_groups(groups: int) -> Assumption:
@@ -124,9 +125,13 @@ def known(said: Assumption | str) -> Assumption:
     """The type that a sentence stands for; one that is not known keeps its words."""
     if isinstance(said, Assumption):
         return said
-    if groups := _OF_GROUPS_IN_WORDS.fullmatch(said):
-        return one_of_groups(int(groups[1]))
-    return _BY_WORDS.get(said) or Assumption("other", said)
+    return _BY_WORDS.get(said) or _of_groups(said) or Assumption("other", said)
+
+
+def _of_groups(said: str) -> Assumption | None:
+    """What a code or a sentence says of merged groups, if that is what it does."""
+    found = _OF_GROUPS.fullmatch(said)
+    return found and one_of_groups(int(found[1] or found[2]))
 
 
 def to_plain(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:
@@ -136,15 +141,13 @@ def to_plain(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:
 
 def from_plain(plain: Iterable[dict[str, str] | str]) -> tuple[Assumption, ...]:
     """Read what `to_plain` wrote, and the sentences of earlier files."""
-    read = [_by_code(**each) if isinstance(each, dict) else known(each) for each in plain]
+    read = [_known_code(**each) if isinstance(each, dict) else known(each) for each in plain]
     uncounted = _UNCOUNTED.intersection(read)  # then an earlier version claimed too much
     return tuple(each for each in read if each != FIT_ENTERED or not uncounted)
 
 
-def _by_code(code: str, words: str) -> Assumption:
-    if groups := _OF_GROUPS.fullmatch(code):
-        return one_of_groups(int(groups[1]))
-    return _BY_CODE.get(code) or Assumption(code, words)
+def _known_code(code: str, words: str) -> Assumption:
+    return _BY_CODE.get(code) or _of_groups(code) or Assumption(code, words)
 
 
 def counted(assumptions: Sequence[Assumption], *, entered: bool) -> tuple[Assumption, ...]:

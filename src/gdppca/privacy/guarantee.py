@@ -83,8 +83,8 @@ class Guarantee:
     --------
     >>> from gdppca import Guarantee
     >>> from gdppca.privacy import GaussianEvent
-    >>> once = Guarantee(events=(GaussianEvent(purpose="scatter", noise_multiplier=3.731),),
-    ...                  delta=1e-5)
+    >>> step = GaussianEvent(purpose="scatter", noise_multiplier=3.731)
+    >>> once = Guarantee(events=(step,), delta=1e-5)
     >>> round(once.epsilon, 2), round((once + once).epsilon, 2)
     (1.0, 1.47)
     """
