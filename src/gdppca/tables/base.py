@@ -23,10 +23,6 @@ from gdppca.signs import Sign
 
 Sums = PairSum | SignSum
 
-ASSUMED_SHUFFLED = (
-    "The order of the rows was taken as it came and does not depend on their values: nobody "
-    "checked that, and nothing was shuffled."
-)
 LARGEST_SAMPLE = 2**17  # rows
 _SAMPLE_ENTRIES = 2**24  # numbers: 128 MB
 

@@ -483,7 +483,7 @@ class TestLedger:
     def test_fits_are_counted_until_the_cap(self, ledger, rng):
         X = rng.normal(size=(2000, 4))
         pca = DPPCA(2, epsilon=0.6, delta=1e-5, ledger=f"{ledger.address}#patients").fit(X)
-        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
+        assert "entered in a ledger" in " ".join(map(str, pca.guarantee_.assumptions))
         assert ledger.remaining("patients") < 0.9
         with pytest.raises(BudgetExceeded) as refused:
             clone(pca).set_params(epsilon=0.9).fit(X)
@@ -539,7 +539,7 @@ class TestLedger:
         pca.finalize()
         assert ledger.account("patients").spends == 1
         assert ledger.account("other").spends == 0
-        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
+        assert "entered in a ledger" in " ".join(map(str, pca.guarantee_.assumptions))
 
     def test_a_ledger_after_the_first_batch_is_refused_and_the_rows_kept(self, ledger, rng):
         pca = DPPCA(2, epsilon=0.5, delta=1e-5).partial_fit(rng.normal(size=(200, 4)))
