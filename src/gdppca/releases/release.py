@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,14 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, checksum included."""
+        return {**self._content(), "checksum": self.checksum}
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of everything in it; of a release that does not change, once."""
+        return files.checksum(self._content())
+
+    def _content(self) -> dict[str, Any]:
         content = {
             "format": files.FORMAT,
             "version": files.VERSION,
@@ -160,7 +169,7 @@ class Release:
             content["scale_error"] = [
                 e if np.isfinite(e) else None for e in self.scale_error.tolist()
             ]
-        return {**content, "checksum": files.checksum(content)}
+        return content
 
     @classmethod
     def from_dict(cls, plain: Any) -> Release:

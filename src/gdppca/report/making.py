@@ -93,7 +93,7 @@ def method(release: Release) -> Facts:
         ("Centre", origin_in_words(release.centre_origin, without="none needed")),
         ("Column scales", origin_in_words(release.scale_origin, without="columns as they were")),
         ("Software", f"gdppca {release.library_version}"),
-        ("Checksum", str(release.to_dict()["checksum"])),
+        ("Checksum", release.checksum),
     ]
     return table("How it was made", ["What", "How"], rows, named_above=True)
 

@@ -322,6 +322,6 @@ def _administrative(release: Release, owner: Owner) -> dict[str, Any]:
         "sources": (
             "Kim and Jung (2025), Robust and Differentially Private Principal Component Analysis."
         ),
-        "notes": f"Release file with checksum {release.to_dict()['checksum']}.",
+        "notes": f"Release file with checksum {release.checksum}.",
         "registry_authors": list(owner.authors),
     }

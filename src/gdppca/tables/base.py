@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -95,6 +95,7 @@ class Total(Protocol):
         """The scatter matrix."""
 
 
+@runtime_checkable
 class Table(Protocol):
     """Rows wherever they are. A context: leaving it removes whatever was written on the way.
 
