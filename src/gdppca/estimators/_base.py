@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from gdppca.releases.publish import generic_names, published
 from gdppca.steps.base import State
 from gdppca.tables.base import Table
 from gdppca.tables.frames import Matrix, as_matrix
-from gdppca.tables.memory import MemoryTable
 from gdppca.tables.open import open_table
 from gdppca.theory import (
     LoadingIntervals,
@@ -138,11 +136,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
         require_columns(table.n_samples, table.n_features)
-        if isinstance(table, MemoryTable) and not isinstance(source, str | os.PathLike | list):
-            named = source if table.names else table.values
-            validate_data(self, named, reset=True, skip_check_array=True)
-        else:
+        if table.names is None or not hasattr(source, "columns"):
             self._learn_columns(table.n_features, table.names)
+        else:
+            validate_data(self, source, reset=True, skip_check_array=True)
 
     @abstractmethod
     def _design(self, table: Table, shares: Shares | None) -> Design:

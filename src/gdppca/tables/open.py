@@ -100,11 +100,11 @@ def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: boo
 
 
 def _is_files(source: Any) -> bool:
-    """Whether it names files; a list of rows is no list of names."""
+    """Whether it names files; a list of words may be somebody's cells, which no error may quote."""
     if isinstance(source, _PATHS):
         return True
-    names = isinstance(source, list | tuple) and len(source) > 0
-    return names and all(isinstance(each, _PATHS) for each in source)
+    listed = isinstance(source, list | tuple) and len(source) > 0
+    return listed and all(isinstance(each, os.PathLike) for each in source)
 
 
 def _in_memory(
