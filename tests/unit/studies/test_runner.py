@@ -17,7 +17,7 @@ from gdppca import DPPCA, ParameterError, studies
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.studies import experiments, runner
 from gdppca.studies.experiments import STUDIES, Study, grid
-from gdppca.studies.figures import _curves
+from gdppca.studies.figures import curves
 from gdppca.studies.methods import DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
 
@@ -164,11 +164,11 @@ def test_europe_study_says_what_it_needs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_study_knows_its_methods_and_has_a_judge(name, quick):
     study = STUDIES[name]
-    from gdppca.studies.verdicts import _JUDGES
+    from gdppca.studies.verdicts import JUDGES
 
-    assert name in _JUDGES
+    assert name in JUDGES
     assert study.settings(quick)
-    if study.run is not experiments._radius_quantiles:
+    if study.run is not experiments.radius_quantiles:
         assert set(study.methods) <= set(METHODS)
 
 
@@ -220,7 +220,7 @@ def test_default_is_in_table_figure_and_verdict(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "_computed", in_this_process)
     result = studies.run("E8", out=tmp_path)
     assert {row["method"] for row in table(result.folder)} == set(small.methods)
-    drawn = [text.get_text() for text in _curves(small, result.summary).legends[0].get_texts()]
+    drawn = [text.get_text() for text in curves(small, result.summary).legends[0].get_texts()]
     assert {DEFAULT, TIGHT} <= set(drawn)
     assert any(DEFAULT in verdict.numbers for verdict in result.verdicts)
 
