@@ -214,11 +214,15 @@ def sin_theta(first: np.ndarray, second: np.ndarray) -> float:
     >>> float(round(sin_theta(np.eye(3)[:1], np.array([[1.0, 1.0, 0.0]])), 6))
     0.707107
     """
+    return float(min(1.0, linalg.norm(part_outside(first, second), ord=2)))
+
+
+def part_outside(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Part of an orthonormal basis of the second subspace that lies outside the first."""
     a = orthonormal_basis("first", first)
     b = orthonormal_basis("second", second)
     if a.shape != b.shape:
         raise ParameterError(
             f"`first` and `second` must have one shape, got {a.T.shape} and {b.T.shape}."
         )
-    outside = b - a @ (a.T @ b)
-    return float(min(1.0, linalg.norm(outside, ord=2)))
+    return b - a @ (a.T @ b)

@@ -137,10 +137,9 @@ def middle_of(X: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
 
 
 def _common_exponent(rows: np.ndarray) -> int:
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import _compiled_rows
 
-    bits = _compiled.largest_bits(rows.view(np.int64))
-    exponent = math.frexp(np.array(bits, dtype=np.int64).view(float))[1]
+    exponent = math.frexp(_compiled_rows.largest_size(rows.ravel()))[1]
     # The bounds keep 2**exponent / √2 a normal number; the loops have room for the rest.
     return min(max(exponent, -900), 1022)
 
@@ -259,11 +258,11 @@ def direct_scatter(
 
     All rows of `first` meet the same row if `second` has one only.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import _compiled_rows
 
     differences, lengths = np.empty_like(first), np.empty(len(first))
     exponents = np.empty(len(first), dtype=np.int64)
-    _compiled.pair_differences(first, second, differences, lengths, exponents)
+    _compiled_rows.pair_differences(first, second, differences, lengths, exponents)
     with np.errstate(all="ignore"):
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)

@@ -33,7 +33,7 @@ _TILE = 240  # rows of a tile: its arrays fit a second-level cache
 _PANEL_ROWS = 512  # rows that one matrix product sums in the block scheme; bounds the chain
 _LARGEST_STACKED = 512  # larger blocks are summed one by one, as all pairs are
 _SLAB_ENTRIES = 2**16  # numbers, or pairs, of a slab: what is prepared at once fits the cache
-_LISTED = 2**14  # refused pairs of a slab that are noted one by one
+LISTED = 2**14  # refused pairs of a slab that are noted one by one
 _TASK_PANELS = 64  # panels that a thread sums before it hands over; bounds the chain
 _ALL_PAIRS_TARGET = 1e-9
 _BLOCKS_TARGET = 1e-11
@@ -63,7 +63,7 @@ def pair_rounding_error(scheme: AllPairs | Blocks | Halves, n: int, d: int) -> f
     return rounding_error(chain, guard_for(chain, target), d)
 
 
-def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.ndarray:
+def all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.ndarray:
     """Σ_{i<j} g g' / ‖g‖∞² over every pair, by strips of tiles."""
     n, d = X.shape
     guard = guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
@@ -155,22 +155,11 @@ def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
 
     guard = guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
     refused = np.zeros(len(panels), dtype=np.int64)
-    pairs = np.empty((_LISTED, 2), dtype=np.int64)
-    listed = _compiled.add_blocks(
-        panels.scaled,
-        panels.centred,
-        panels.norms,
-        _block_radial(panels, sign),
-        sign.sup_norm,
-        panels.size,
-        panels.padded,
-        panels.slots,
-        guard,
-        LARGEST_WEIGHT,
-        refused,
-        pairs,
-        lower,
-    )
+    pairs = np.empty((LISTED, 2), dtype=np.int64)
+    rows = (panels.scaled, panels.centred, panels.norms)
+    sizes, limits = (panels.size, panels.padded, panels.slots), (guard, LARGEST_WEIGHT)
+    radial = _block_radial(panels, sign)
+    listed = _compiled.add_blocks(rows, sizes, radial, sign.sup_norm, limits, refused, pairs, lower)
     scatter = listed_scatter(panels.raw, panels.raw, pairs[:listed, 0], pairs[:listed, 1], sign)
     for block in np.flatnonzero(refused).tolist():
         tile = panels[block]
@@ -315,7 +304,7 @@ class PairSum:
             return _blocks_sum(X, order, *part, b, self.sign)
 
         def large_block_sum(part: tuple[int, int]) -> np.ndarray:
-            return _all_pairs_sum(_taken(X, order, *part), self.sign)
+            return all_pairs_sum(_taken(X, order, *part), self.sign)
 
         # A large block spreads over the cores by itself.
         results = map(large_block_sum, tasks) if large else in_order(block_sums, tasks)
@@ -421,7 +410,7 @@ def pair_scatter(
     if isinstance(scheme, Halves):
         return _halves(X, sign, np.arange(n) if order is None else order)
     # The mean first: the bound times a sum over all pairs may not be a float.
-    return sign.sup_norm**2 * (_all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
+    return sign.sup_norm**2 * (all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
 
 
 def _halves(X: np.ndarray, sign: Sign, order: np.ndarray) -> np.ndarray:

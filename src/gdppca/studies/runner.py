@@ -99,7 +99,7 @@ def run(
     done = _finished(folder, study, tasks)
     progress(len(done), len(tasks))
     with (folder / _RUNS).open("a", encoding="utf-8") as stream:
-        for key, results in _computed(study, tasks, done, workers):
+        for key, results in computed(study, tasks, done, workers):
             done[key] = results
             stream.write(json.dumps({"key": key, "results": results}) + "\n")
             stream.flush()
@@ -205,7 +205,7 @@ def _work(name: str, setting: Row, seed: int) -> list[Row]:
     return STUDIES[name].task(setting, seed)
 
 
-def _computed(
+def computed(
     study: Study, tasks: list[Task], done: dict[str, Any], workers: int | None
 ) -> Iterator[tuple[str, list[Row]]]:
     waiting = [task for task in tasks if task[0] not in done]

@@ -138,10 +138,8 @@ def pair_radius_quantile(q: float, n_features: int, law: Law = "gaussian") -> fl
     ----------
     q : float
         Level, strictly between 0 and 1.
-    n_features : int
-        d.
-    law : "gaussian" or ("t", nu)
-        Law of the rows.
+    n_features, law
+        As in `pair_radius_survival`.
 
     Returns
     -------

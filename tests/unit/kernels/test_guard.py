@@ -5,7 +5,15 @@ import pytest
 from hostile import SIGNS, exact_pairs, frobenius_error, hostile_tables, sign_id
 
 from gdppca import kendall_tau
-from gdppca.kernels import AllPairs, Blocks, _compiled, guard, pair_rounding_error, pair_sum
+from gdppca.kernels import (
+    AllPairs,
+    Blocks,
+    _compiled,
+    _compiled_rows,
+    guard,
+    pair_rounding_error,
+    pair_sum,
+)
 from gdppca.signs import Ball, Shell, Spherical, Trimmed
 
 TABLES = dict(hostile_tables())
@@ -86,7 +94,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
     i, j = np.indices((9, 9)).reshape(2, -1)
     differences, direct = np.empty((81, d)), np.empty(81)
     exponents = np.empty(81, dtype=np.int64)
-    _compiled.pair_differences(rows[i], rows[j], differences, direct, exponents)
+    _compiled_rows.pair_differences(rows[i], rows[j], differences, direct, exponents)
     np.testing.assert_array_equal(np.ldexp(direct, exponents), alone.ravel())
 
 
@@ -141,7 +149,7 @@ def test_equal_rows_weigh_nothing_unless_digits_may_be_lost():
 @pytest.mark.parametrize("room", [2**14, 2])
 def test_blocks_of_clusters_agree_with_direct_sums(sign, size, room, monkeypatch, rng):
     """Some pairs of every block are refused and some are not; the list of them may overflow."""
-    monkeypatch.setattr(pair_sum, "_LISTED", room)
+    monkeypatch.setattr(pair_sum, "LISTED", room)
     X = 1e6 * rng.integers(0, 2, size=(600, 1)) + rng.normal(size=(600, 5))
     X[::7] = X[3]
     i, j = np.tril_indices(600, k=-1)
@@ -175,5 +183,5 @@ def test_sign_that_breaks_its_bound_is_held_to_it(rng):
         def radial(self, s):
             return np.where(s > 1.5, 1e9, np.where(s > 1.0, np.nan, 0.5))
 
-    K = pair_sum._all_pairs_sum(rng.normal(size=(50, 3)), Liar())
+    K = pair_sum.all_pairs_sum(rng.normal(size=(50, 3)), Liar())
     assert np.trace(K) <= 50 * 49 / 2

@@ -34,7 +34,7 @@ def tiny(monkeypatch):
     )  # fmt: skip
     monkeypatch.setitem(STUDIES, "E1b", study)
     # Workers are fresh processes that know the real study; stay in this one.
-    monkeypatch.setattr(runner, "_computed", in_this_process)
+    monkeypatch.setattr(runner, "computed", in_this_process)
     return study
 
 
@@ -75,7 +75,7 @@ def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
             seen.append(result[0])
             yield result
 
-    monkeypatch.setattr(runner, "_computed", stop_after_two)
+    monkeypatch.setattr(runner, "computed", stop_after_two)
     with pytest.raises(KeyboardInterrupt):
         studies.run("E1b", out=tmp_path / "stopped")
     # A line torn by the crash must not count.
@@ -88,7 +88,7 @@ def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
             again.append(result[0])
             yield result
 
-    monkeypatch.setattr(runner, "_computed", remember)
+    monkeypatch.setattr(runner, "computed", remember)
     resumed = studies.run("E1b", out=tmp_path / "stopped")
     assert len(seen) == 2
     assert len(again) == 4
@@ -217,7 +217,7 @@ def test_default_is_in_table_figure_and_verdict(tmp_path, monkeypatch):
         runs=(2, 2),
     )
     monkeypatch.setitem(STUDIES, "E8", small)
-    monkeypatch.setattr(runner, "_computed", in_this_process)
+    monkeypatch.setattr(runner, "computed", in_this_process)
     result = studies.run("E8", out=tmp_path)
     assert {row["method"] for row in table(result.folder)} == set(small.methods)
     drawn = [text.get_text() for text in curves(small, result.summary).legends[0].get_texts()]
