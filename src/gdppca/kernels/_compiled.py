@@ -16,10 +16,9 @@ import math
 import numpy as np
 
 from gdppca.kernels import _vectors as vec
-from gdppca.kernels._vectors import LANES, compiled
+from gdppca.kernels._vectors import compiled
+from gdppca.kernels.layout import BLOCK_PADDING, LANES, LINES_PADDING
 
-BLOCK_PADDING = 2 * LANES  # blocks are padded with rows of zeros to a multiple of it
-LINES_PADDING = 4  # centred tables are padded with lines of zeros to a multiple of it
 _PANEL = 128  # columns per sweep: four rows and eight rows of them stay in the first-level cache
 
 
@@ -158,43 +157,33 @@ def _laplacian_lines(weights, centred, products):
 @compiled
 def _wide_lines(weights, centred, j, products):
     j1, j2, j3 = j + LANES, j + 2 * LANES, j + 3 * LANES
-    degrees = (
-        _degrees(weights, j),
-        _degrees(weights, j1),
-        _degrees(weights, j2),
-        _degrees(weights, j3),
-    )
+    e, f = _degrees(weights, j), _degrees(weights, j1)
+    g, h = _degrees(weights, j2), _degrees(weights, j3)
     for k in range(0, centred.shape[0], LINES_PADDING):
         a = b = c = d = vec.zeros4()
         for i in range(centred.shape[1]):
             u = vec.spread4(centred, k, i)
-            a, b = (
-                vec.fmas4(vec.load(weights, i, j), u, a),
-                vec.fmas4(vec.load(weights, i, j1), u, b),
-            )
-            c, d = (
-                vec.fmas4(vec.load(weights, i, j2), u, c),
-                vec.fmas4(vec.load(weights, i, j3), u, d),
-            )
-        _store_lines(degrees[0], a, centred, k, j, products)
-        _store_lines(degrees[1], b, centred, k, j1, products)
-        _store_lines(degrees[2], c, centred, k, j2, products)
-        _store_lines(degrees[3], d, centred, k, j3, products)
+            a = vec.fmas4(vec.load(weights, i, j), u, a)
+            b = vec.fmas4(vec.load(weights, i, j1), u, b)
+            c = vec.fmas4(vec.load(weights, i, j2), u, c)
+            d = vec.fmas4(vec.load(weights, i, j3), u, d)
+        _store_lines(e, a, centred, k, j, products)
+        _store_lines(f, b, centred, k, j1, products)
+        _store_lines(g, c, centred, k, j2, products)
+        _store_lines(h, d, centred, k, j3, products)
 
 
 @compiled
 def _narrow_lines(weights, centred, j, products):
-    first, second = _degrees(weights, j), _degrees(weights, j + LANES)
+    e, f = _degrees(weights, j), _degrees(weights, j + LANES)
     for k in range(0, centred.shape[0], LINES_PADDING):
         a = b = vec.zeros4()
         for i in range(centred.shape[1]):
             u = vec.spread4(centred, k, i)
-            a, b = (
-                vec.fmas4(vec.load(weights, i, j), u, a),
-                vec.fmas4(vec.load(weights, i, j + LANES), u, b),
-            )
-        _store_lines(first, a, centred, k, j, products)
-        _store_lines(second, b, centred, k, j + LANES, products)
+            a = vec.fmas4(vec.load(weights, i, j), u, a)
+            b = vec.fmas4(vec.load(weights, i, j + LANES), u, b)
+        _store_lines(e, a, centred, k, j, products)
+        _store_lines(f, b, centred, k, j + LANES, products)
 
 
 @compiled
@@ -208,9 +197,8 @@ def _degrees(weights, j):
 @compiled
 def _store_lines(degrees, sums, centred, k, j, products):
     """Fill degrees · u - sums for four lines."""
-    vec.store4(
-        products, k, j, vec.minus4(vec.fmas4(degrees, vec.load4(centred, k, j), vec.zeros4()), sums)
-    )
+    whole = vec.fmas4(degrees, vec.load4(centred, k, j), vec.zeros4())
+    vec.store4(products, k, j, vec.minus4(whole, sums))
 
 
 @compiled

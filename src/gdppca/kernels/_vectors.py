@@ -11,7 +11,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
-LANES = 8  # numbers in a vector
+from gdppca.kernels.layout import LANES
+
 _LINE = ir.VectorType(ir.DoubleType(), LANES)
 
 compiled = nb.njit(nogil=True, cache=True, fastmath=False, error_model="numpy")

@@ -8,21 +8,10 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import DataError, ParameterError
-from gdppca.kernels.guard import (
-    LARGEST_WEIGHT,
-    Panels,
-    direct_rounding_error,
-    guard_for,
-    is_constant,
-    listed_scatter,
-    middle_of,
-    radial_lengths,
-    refused_scatter,
-    rounding_error,
-    tile_weights,
-    whole,
-)
+from gdppca.kernels import guard
+from gdppca.kernels.layout import BLOCK_PADDING, LANES, LINES_PADDING, whole
 from gdppca.kernels.one_sample import add_signs
+from gdppca.kernels.panels import Panels, middle_of
 from gdppca.kernels.parallel import Progress, in_order, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK, AllPairs, Blocks, Halves, as_scheme
 from gdppca.kernels.sums import CompensatedSum, finite_matrix
@@ -54,23 +43,23 @@ def _blocks_chain(size: int) -> int:
 def pair_rounding_error(scheme: AllPairs | Blocks | Halves, n: int, d: int) -> float:
     """Proven bound η on the error of `kendall_tau` in units of ‖g‖∞², for every finite input."""
     if isinstance(scheme, Halves):
-        return direct_rounding_error(d)
+        return guard.direct_rounding_error(d)
     if isinstance(scheme, Blocks) and scheme.size <= _LARGEST_STACKED:
         chain, target = _blocks_chain(scheme.size), _BLOCKS_TARGET
     else:
         longest = n if isinstance(scheme, AllPairs) else min(n, scheme.size)
         chain, target = _all_pairs_chain(longest), _ALL_PAIRS_TARGET
-    return rounding_error(chain, guard_for(chain, target), d)
+    return guard.rounding_error(chain, guard.guard_for(chain, target), d)
 
 
 def all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.ndarray:
     """Σ_{i<j} g g' / ‖g‖∞² over every pair, by strips of tiles."""
     n, d = X.shape
-    guard = guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
+    limit = guard.guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
     tiles = Panels.prepare(X, middle_of(X), _TILE, slots=1, memory=None)
 
     def strip(first: int) -> tuple[np.ndarray, np.ndarray]:
-        return _strip_sum(tiles, first, sign, guard)
+        return _strip_sum(tiles, first, sign, limit)
 
     total = np.zeros((d, d))
     degrees = np.zeros(tiles.norms.shape)
@@ -84,7 +73,7 @@ def all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.
 
 
 def _strip_sum(
-    tiles: Panels, first: int, sign: Sign, guard: float
+    tiles: Panels, first: int, sign: Sign, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of one tile of rows with itself and with all later tiles.
 
@@ -98,17 +87,17 @@ def _strip_sum(
     products, product = np.zeros(centred.shape), np.empty(centred.shape)
     own_degrees, degrees = np.zeros((1, tiles.padded)), np.zeros(tiles.norms.shape)
     scatter = np.zeros((d, d))
-    weights = np.zeros((tiles.padded, tiles.padded + _compiled.LANES))
+    weights = np.zeros((tiles.padded, tiles.padded + LANES))
     for later in range(first, len(tiles)):
         other = tiles[later]
-        failed = tile_weights(other, own, sign, guard, later == first, weights)
+        failed = guard.tile_weights(other, own, sign, limit, later == first, weights)
         np.matmul(other.centred[:d], weights[:, : tiles.padded], out=product)
         products += product
         gathered = np.zeros((1, tiles.padded))
         _compiled.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
         own_degrees += gathered
         if failed is not None:
-            scatter += refused_scatter(other, own, sign, guard, failed)
+            scatter += guard.refused_scatter(other, own, sign, limit, failed)
     products *= -2
     products += own_degrees * centred
     return scatter + centred @ products.T, degrees
@@ -121,26 +110,23 @@ def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np
 
 def _panel_slots(size: int) -> int:
     """Blocks that lie side by side in a panel."""
-    from gdppca.kernels import _compiled
-
-    return max(1, _PANEL_ROWS // whole(size, _compiled.BLOCK_PADDING))
+    return max(1, _PANEL_ROWS // whole(size, BLOCK_PADDING))
 
 
 def _blocks_sum(
     X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
 ) -> np.ndarray:
     """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill at most a task of small blocks."""
-    from gdppca.kernels import _compiled
 
     d = X.shape[1]
     slots = _panel_slots(size)
-    row_entries = d if is_constant(sign) else max(d, size)
+    row_entries = d if guard.is_constant(sign) else max(d, size)
     slab = max(1, _SLAB_ENTRIES // (slots * size * row_entries)) * slots * size
     centre = middle_of(
         X[start:stop] if order is None else X, None if order is None else order[start:stop]
     )
     panels = None
-    lower, refused = np.zeros([whole(d, _compiled.LINES_PADDING)] * 2), np.zeros((d, d))
+    lower, refused = np.zeros([whole(d, LINES_PADDING)] * 2), np.zeros((d, d))
     for first in range(start, stop, slab):
         taken = _taken(X, order, first, min(stop, first + slab))
         panels = Panels.prepare(taken, centre, size, slots, memory=panels)
@@ -153,20 +139,21 @@ def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
     """Add Σ_{i<j} g g' / ‖g‖∞² of whole blocks to a lower half; return that of refused pairs."""
     from gdppca.kernels import _compiled
 
-    guard = guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
+    limit = guard.guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
     refused = np.zeros(len(panels), dtype=np.int64)
     pairs = np.empty((LISTED, 2), dtype=np.int64)
     rows = (panels.scaled, panels.centred, panels.norms)
-    sizes, limits = (panels.size, panels.padded, panels.slots), (guard, LARGEST_WEIGHT)
+    sizes, limits = (panels.size, panels.padded, panels.slots), (limit, guard.LARGEST_WEIGHT)
     radial = _block_radial(panels, sign)
     listed = _compiled.add_blocks(rows, sizes, radial, sign.sup_norm, limits, refused, pairs, lower)
-    scatter = listed_scatter(panels.raw, panels.raw, pairs[:listed, 0], pairs[:listed, 1], sign)
+    i, j = pairs[:listed].T
+    scatter = guard.listed_scatter(panels.raw, panels.raw, i, j, sign)
     for block in np.flatnonzero(refused).tolist():
         tile = panels[block]
         weights = np.zeros((panels.padded, panels.padded))
-        failed = tile_weights(tile, tile, sign, guard, True, weights)
+        failed = guard.tile_weights(tile, tile, sign, limit, True, weights)
         if failed is not None:
-            scatter += refused_scatter(tile, tile, sign, guard, failed)
+            scatter += guard.refused_scatter(tile, tile, sign, limit, failed)
     return scatter
 
 
@@ -174,11 +161,11 @@ def _block_radial(panels: Panels, sign: Sign) -> np.ndarray | None:
     """ξ of the pairs inside each block, (B, p, p)."""
     from gdppca.kernels import _compiled
 
-    if is_constant(sign):
+    if guard.is_constant(sign):
         return None
     squares = np.zeros((len(panels), panels.padded, panels.padded))
     _compiled.block_squares(panels.scaled, panels.padded, panels.slots, squares)
-    return radial_lengths(sign, squares, panels.exponent)
+    return guard.radial_lengths(sign, squares, panels.exponent)
 
 
 class PairSum:
@@ -238,10 +225,8 @@ class PairSum:
         self._unpaired = np.empty((0, d))  # rows of the unfinished block
 
     def __repr__(self) -> str:
-        return (
-            f"PairSum(n_samples={self.n_samples}, n_features={self.n_features}, "
-            f"pairs={self.block_size})"
-        )
+        shape = f"n_samples={self.n_samples}, n_features={self.n_features}"
+        return f"PairSum({shape}, pairs={self.block_size})"
 
     def update(
         self,

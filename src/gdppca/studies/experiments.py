@@ -13,15 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gdppca import theory
-from gdppca.datasets import (
-    Sample,
-    load_europe,
-    make_contaminated,
-    make_elliptical,
-    make_gamma,
-    make_laplace,
-)
+from gdppca import datasets, theory
 from gdppca.linalg import sin_theta
 from gdppca.studies.methods import (
     CENTRED,
@@ -69,18 +61,18 @@ def grid(**choices: Iterable[Any]) -> list[Setting]:
     return [COMMON | dict(zip(choices, values, strict=True)) for values in cells]
 
 
-def draw(setting: Setting, seed: int) -> Sample:
+def draw(setting: Setting, seed: int) -> datasets.Sample:
     """The table of a setting."""
     kind, n, d = setting["kind"], setting["n"], setting["d"]
     if kind == "contaminated":
         knobs = {k: setting[k] for k in ("fraction", "shift") if k in setting}
-        return make_contaminated(n, d, **knobs, random_state=seed)
+        return datasets.make_contaminated(n, d, **knobs, random_state=seed)
     if kind == "laplace":
-        return make_laplace(n, random_state=seed)
+        return datasets.make_laplace(n, random_state=seed)
     if kind.startswith("gamma"):
-        return make_gamma(n, reading=kind.split()[1], random_state=seed)
+        return datasets.make_gamma(n, reading=kind.split()[1], random_state=seed)
     law = "gaussian" if kind == "gaussian" else ("t", 1)
-    return make_elliptical(n, d, law=law, random_state=seed)
+    return datasets.make_elliptical(n, d, law=law, random_state=seed)
 
 
 _LOSSES = {"sin Θ": sin_theta, "‖VV' - UU'‖": theory.projector_distance}
@@ -100,7 +92,7 @@ def _compared(
 
 def _europe(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
     """E6: angle to the non-private directions on the Europe data."""
-    X = load_europe(setting["data"]).X
+    X = datasets.load_europe(setting["data"]).X
     return _compared(study, X, METHODS["covariance"](X, setting, seed), setting, seed)
 
 
@@ -111,7 +103,7 @@ def radius_quantiles(study: Study, setting: Setting, seed: int) -> list[dict[str
     R = []
     for start in range(0, draws, 10_000):
         size = min(10_000, draws - start)
-        Z = make_elliptical(2 * size, d, **round_law, random_state=seed + start).X
+        Z = datasets.make_elliptical(2 * size, d, **round_law, random_state=seed + start).X
         R.append(np.linalg.norm(Z[:size] - Z[size:], axis=1) / np.sqrt(2 * d))
     levels = np.arange(1, 10) / 10
     exact = [theory.pair_radius_quantile(q, d, ("t", 1)) / np.sqrt(d) for q in levels]

@@ -11,6 +11,7 @@ from gdppca.kernels import (
     _compiled,
     _compiled_rows,
     guard,
+    layout,
     pair_rounding_error,
     pair_sum,
 )
@@ -79,7 +80,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
 
     def lengths(stack, exponent=0):
         n, d = stack.shape
-        on_side = np.zeros((d, guard.whole(n, _compiled.BLOCK_PADDING)))
+        on_side = np.zeros((d, layout.whole(n, layout.BLOCK_PADDING)))
         on_side[:, :n] = np.ldexp(stack, exponent).T
         squares = np.zeros((on_side.shape[1], on_side.shape[1]))
         _compiled.pair_squares(on_side, on_side, False, squares)
