@@ -11,7 +11,7 @@ from gdppca._errors import DataError, ParameterError
 from gdppca.kernels import guard
 from gdppca.kernels.layout import BLOCK_PADDING, LANES, LINES_PADDING, whole
 from gdppca.kernels.one_sample import add_signs
-from gdppca.kernels.panels import Panels, middle_of
+from gdppca.kernels.panels import Panels, Rows, middle_of
 from gdppca.kernels.parallel import Progress, in_order, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK, AllPairs, Blocks, Halves, as_scheme
 from gdppca.kernels.sums import CompensatedSum, finite_matrix
@@ -56,7 +56,7 @@ def all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.
     """Σ_{i<j} g g' / ‖g‖∞² over every pair, by strips of tiles."""
     n, d = X.shape
     limit = guard.guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
-    tiles = Panels.prepare(X, middle_of(X), _TILE, slots=1, memory=None)
+    tiles = Panels.prepare(X, middle_of(Rows(X)), _TILE, slots=1, memory=None)
 
     def strip(first: int) -> tuple[np.ndarray, np.ndarray]:
         return _strip_sum(tiles, first, sign, limit)
@@ -103,32 +103,21 @@ def _strip_sum(
     return scatter + centred @ products.T, degrees
 
 
-def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np.ndarray:
-    """Rows start to stop in the given order; without one, a view."""
-    return X[start:stop] if order is None else np.take(X, order[start:stop], axis=0)
-
-
 def _panel_slots(size: int) -> int:
     """Blocks that lie side by side in a panel."""
     return max(1, _PANEL_ROWS // whole(size, BLOCK_PADDING))
 
 
-def _blocks_sum(
-    X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
-) -> np.ndarray:
+def _blocks_sum(rows: Rows, size: int, sign: Sign) -> np.ndarray:
     """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill at most a task of small blocks."""
-
-    d = X.shape[1]
+    d = rows.X.shape[1]
     slots = _panel_slots(size)
     row_entries = d if guard.is_constant(sign) else max(d, size)
     slab = max(1, _SLAB_ENTRIES // (slots * size * row_entries)) * slots * size
-    centre = middle_of(
-        X[start:stop] if order is None else X, None if order is None else order[start:stop]
-    )
-    panels = None
+    centre, panels = middle_of(rows), None
     lower, refused = np.zeros([whole(d, LINES_PADDING)] * 2), np.zeros((d, d))
-    for first in range(start, stop, slab):
-        taken = _taken(X, order, first, min(stop, first + slab))
+    for first in range(0, len(rows), slab):
+        taken = rows.part(first, first + slab).taken
         panels = Panels.prepare(taken, centre, size, slots, memory=panels)
         refused += _add_panels(panels, sign, lower)
     lower = np.tril(lower[:d, :d])
@@ -250,56 +239,46 @@ class PairSum:
         PairSum
             Itself.
         """
-        return self._add_rows(finite_matrix(X), order, progress)
+        return self.add_rows(Rows(finite_matrix(X), order), progress)
 
-    def _add_rows(self, X: np.ndarray, order: np.ndarray | None, progress: Progress) -> PairSum:
+    def add_rows(self, rows: Rows, progress: Progress) -> PairSum:
         """Add rows of a finite matrix."""
+        d, n = rows.X.shape[1], len(rows)
         if self.n_features is None:
-            self._set_columns(X.shape[1])
-        if X.shape[1] != self.n_features:
-            raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
-        n = len(X) if order is None else len(order)
+            self._set_columns(d)
+        if d != self.n_features:
+            raise DataError(f"Rows have {d} columns where {self.n_features} were before.")
         self.n_samples += n
         start = min(n, -len(self._unpaired) % self.block_size)
-        self._unpaired = np.concatenate([self._unpaired, _taken(X, order, 0, start)])
+        self._unpaired = np.concatenate([self._unpaired, rows.part(0, start).taken])
         if len(self._unpaired) == self.block_size:
             self._total.add(self._block_mean(self._unpaired))
             self._unpaired = self._unpaired[:0]
         stop = n - (n - start) % self.block_size
-        self._add_blocks(X, order, start, stop, progress)
+        self._add_blocks(rows.part(start, stop), progress)
         if n > stop:
-            self._unpaired = _taken(X, order, stop, n).copy()
+            self._unpaired = rows.part(stop, n).taken.copy()
         return self
 
-    def _add_blocks(
-        self,
-        X: np.ndarray,
-        order: np.ndarray | None,
-        start: int,
-        stop: int,
-        progress: Progress = silent,
-    ) -> None:
+    def _add_blocks(self, rows: Rows, progress: Progress = silent) -> None:
         """Add rows that fill whole blocks."""
         b = self.block_size
         large = b > _LARGEST_STACKED
         step = b if large else _TASK_PANELS * _panel_slots(b) * b
-        tasks = [(first, min(stop, first + step)) for first in range(start, stop, step)]
-
-        def block_sums(part: tuple[int, int]) -> np.ndarray:
-            return _blocks_sum(X, order, *part, b, self.sign)
-
-        def large_block_sum(part: tuple[int, int]) -> np.ndarray:
-            return all_pairs_sum(_taken(X, order, *part), self.sign)
-
+        tasks = [rows.part(first, first + step) for first in range(0, len(rows), step)]
         # A large block spreads over the cores by itself.
-        results = map(large_block_sum, tasks) if large else in_order(block_sums, tasks)
+        results = (
+            (all_pairs_sum(part.taken, self.sign) for part in tasks)
+            if large
+            else in_order(lambda part: _blocks_sum(part, b, self.sign), tasks)
+        )
         for done, scatter in enumerate(results, start=1):
             self._total.add(2 / (b - 1) * scatter)
             progress(done, len(tasks))
 
     def _block_mean(self, block: np.ndarray) -> np.ndarray:
         alone = PairSum(self.sign, self.n_features, pairs=len(block))
-        alone._add_blocks(block, None, 0, len(block))
+        alone._add_blocks(Rows(block))
         return alone._total.value
 
     def merge(self, other: PairSum) -> PairSum:
@@ -389,21 +368,22 @@ def pair_scatter(
     progress: Progress,
 ) -> np.ndarray:
     """K̂ of a matrix that is known to be finite, contiguous and of at least two rows."""
-    n, d = X.shape
+    (n, d), rows = X.shape, Rows(X, order)
     if isinstance(scheme, Blocks):
-        return PairSum(sign, d, pairs=scheme.size)._add_rows(X, order, progress).mean()
+        return PairSum(sign, d, pairs=scheme.size).add_rows(rows, progress).mean()
     if isinstance(scheme, Halves):
-        return _halves(X, sign, np.arange(n) if order is None else order)
+        return _halves(rows, sign)
     # The mean first: the bound times a sum over all pairs may not be a float.
     return sign.sup_norm**2 * (all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
 
 
-def _halves(X: np.ndarray, sign: Sign, order: np.ndarray) -> np.ndarray:
-    half = len(order) // 2
+def _halves(rows: Rows, sign: Sign) -> np.ndarray:
+    half = len(rows) // 2
+    first, second = rows.part(0, half), rows.part(half, 2 * half)
 
-    def pairs(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        return X[order[:half][part]], X[order[half : 2 * half][part]]
+    def pairs(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        return first.part(start, stop).taken, second.part(start, stop).taken
 
-    total = CompensatedSum(X.shape[1])
+    total = CompensatedSum(rows.X.shape[1])
     add_signs(total, pairs, half, sign, divisor=SQRT2)
     return sign.sup_norm**2 * (symmetrized(total.value) / half)

@@ -14,6 +14,29 @@ _CENTRE_ROWS = 63
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Rows of a table in some order; a part is taken without a copy of the whole."""
+
+    X: np.ndarray
+    order: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.X if self.order is None else self.order)
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows start to stop in the order."""
+        if self.order is None:
+            return Rows(self.X[start:stop])
+        return Rows(self.X, self.order[start:stop])
+
+    @property
+    def taken(self) -> np.ndarray:
+        """The rows themselves; without an order, a view."""
+        return self.X if self.order is None else np.take(self.X, self.order, axis=0)
+
+
+@dataclass(frozen=True)
 class Tile:
     """Prepared rows, on their side: raw (p, d), scaled and centred (d, padded p), their norms."""
 
@@ -87,13 +110,12 @@ class Panels:
         )
 
 
-def middle_of(X: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+def middle_of(rows: Rows) -> np.ndarray:
     """Coordinatewise median of some rows, those spread over the table in its order."""
-    n = len(X) if order is None else len(order)
-    spread = np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(int)
-    rows = X[spread if order is None else order[spread]]
-    half = len(rows) // 2
-    return np.partition(rows, half, axis=0)[half]
+    spread = np.linspace(0, len(rows) - 1, min(len(rows), _CENTRE_ROWS)).astype(int)
+    few = rows.X[spread if rows.order is None else rows.order[spread]]
+    half = len(few) // 2
+    return np.partition(few, half, axis=0)[half]
 
 
 def _common_exponent(rows: np.ndarray) -> int:

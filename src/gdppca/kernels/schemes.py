@@ -16,7 +16,7 @@ _CHEAP_WORK = 5e9  # pairs times columns: about a second on two cores
 @dataclass(frozen=True)
 class _Named:
     name: ClassVar[str]
-    ordered: ClassVar[bool]  # whether the order of rows matters
+    ordered: ClassVar[bool] = True  # whether the order of rows matters
 
     def describe(self) -> dict[str, Any]:
         """As it stands in a release."""
@@ -37,7 +37,6 @@ class Blocks(_Named):
 
     size: int = DEFAULT_BLOCK
     name = "blocks"
-    ordered = True
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ class Halves(_Named):
     """Row i with row i + ⌊n/2⌋, the paper's K̆ (Remark 2.2); an odd last row is left out."""
 
     name = "halves"
-    ordered = True
 
 
 @dataclass(frozen=True)

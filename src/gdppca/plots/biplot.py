@@ -55,11 +55,11 @@ def biplot_figure(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gdppca import DPPCA
+    >>> from gdppca import DPPCA, datasets
     >>> from gdppca.plots import biplot_figure
-    >>> X = np.random.default_rng(0).normal(size=(2000, 4)) * [5, 3, 1, 1]
-    >>> figure = biplot_figure(DPPCA(n_components=2, epsilon=1.0, delta=1e-6).fit(X).release_)
+    >>> pca = DPPCA(n_components=2, epsilon=1.0, delta=1e-6)
+    >>> release = pca.fit(datasets.make_elliptical(2000, 4).X).release_
+    >>> figure = biplot_figure(release)
     >>> figure.savefig("biplot.png")  # doctest: +SKIP
     """
     figure = style.new_figure(figsize=(5.8, 5.6), dpi=150)

@@ -23,9 +23,8 @@ class Ball(WithRadius):
     Examples
     --------
     >>> from gdppca.signs import Ball
-    >>> Ball(radius=1.0)([[0.3, 0.4], [30.0, 40.0]])
-    array([[0.3, 0.4],
-           [0. , 0. ]])
+    >>> Ball(radius=1.0)([0.3, 0.4]), Ball(radius=1.0)([30.0, 40.0])
+    (array([0.3, 0.4]), array([0., 0.]))
     """
 
     name = "ball"

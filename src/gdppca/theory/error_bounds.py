@@ -170,11 +170,11 @@ def corruption_bound(
     eigenvalues: np.ndarray,
     n_components: int,
     *,
+    alpha: float,
     sup_norm: float,
     n_samples: int,
     epsilon: float,
     delta: float,
-    alpha: float,
     beta: float = 0.05,
 ) -> CorruptionBound:
     r"""Bound on sin Θ when a fraction α of the rows is corrupted at will.
@@ -183,10 +183,12 @@ def corruption_bound(
     ----------
     eigenvalues : array of shape (d,)
         :math:`\phi_g` of the clean rows, in any order.
-    n_components, sup_norm, n_samples, epsilon, delta, beta
+    n_components
         As in `error_bound`.
     alpha : float
         α, fraction of corrupted rows, in [0, 1).
+    sup_norm, n_samples, epsilon, delta, beta
+        As in `error_bound`.
 
     Returns
     -------

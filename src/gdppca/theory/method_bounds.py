@@ -22,8 +22,8 @@ def effective_rank(lam: np.ndarray) -> float:
 
     Parameters
     ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order.
+    lam
+        As in `spherical_bound`.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def analyze_gauss_bound(
     Returns
     -------
     float
-        The bound.
+        Bound on sin Θ.
 
     Notes
     -----
@@ -178,7 +178,7 @@ def sgpca_bound(lam: np.ndarray, n_components: int, *, n_samples: int, epsilon: 
     Returns
     -------
     float
-        The bound.
+        The bound for sub-Gaussian rows.
 
     Notes
     -----

@@ -148,7 +148,7 @@ def denoised_eigenvalues(
     Parameters
     ----------
     eigenvalues, noise_sd, n_samples, centre_bias
-        As in `components_above_noise`.
+        As in `noise_band`.
 
     Returns
     -------
