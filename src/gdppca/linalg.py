@@ -14,7 +14,7 @@ from gdppca._validate import floats
 LARGEST = float(np.finfo(float).max)
 SQRT2 = float(np.sqrt(2.0))
 
-_SMALL = 64  # columns up to which a full decomposition is as fast as a part of one
+SMALL = 64  # columns up to which a full decomposition is as fast as a part of one
 
 
 def vecd(matrix: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class Spectrum:
 
     def __init__(self, matrix: np.ndarray) -> None:
         self._matrix = np.asarray_chkfinite(matrix)
-        if len(matrix) <= _SMALL:
+        if len(matrix) <= SMALL:
             self.values, self._vectors = eigen_descending(matrix)
             return
         self._scaled, exponent = _scaled(matrix)
@@ -112,7 +112,7 @@ class Spectrum:
 
     def leading(self, m: int) -> np.ndarray:
         """The first m eigenvectors as columns with stable signs."""
-        if len(self._matrix) <= _SMALL:
+        if len(self._matrix) <= SMALL:
             return self._vectors[:, :m]
         if m == 0:
             return np.empty((len(self._matrix), 0))

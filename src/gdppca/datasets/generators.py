@@ -113,10 +113,10 @@ def make_contaminated(
     *,
     fraction: float = 0.05,
     shift: float = 25.0,
-    direction: Any = None,
     spread: float = 0.05,
-    spikes: Any = SPIKES,
+    direction: Any = None,
     noise: float = 1.0,
+    spikes: Any = SPIKES,
     random_state: int | None = None,
 ) -> Sample:
     r"""Gaussian rows of which a fraction is replaced by a tight far cluster.

@@ -73,13 +73,13 @@ def tile_weights(
 
     Returns where the refused pairs are, or None where there are none.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
-    _compiled.pair_squares(first.scaled, second.scaled, lower, weights)
+    pair_loops.pair_squares(first.scaled, second.scaled, lower, weights)
     radial = None if is_constant(sign) else radial_lengths(sign, weights, first.exponent)
     p, q = len(first.raw), len(second.raw)
     norms = first.norms, second.norms
-    refused = _compiled.weigh(
+    refused = pair_loops.weigh(
         weights, radial, sign.sup_norm, p, q, *norms, guard, LARGEST_WEIGHT, lower
     )
     weights[p:] = 0.0
@@ -121,12 +121,12 @@ def _recentred_scatter(
     first: Tile, second: Tile, sign: Sign, guard: float, failed: np.ndarray
 ) -> np.ndarray:
     """Scatter of the failed pairs that pass the guard around some row, which it unmarks."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     d, (p, q) = first.raw.shape[1], failed.shape
     scatter = np.zeros((d, d))
     squares = np.zeros((len(first.norms), len(second.norms)))
-    _compiled.pair_squares(first.scaled, second.scaled, False, squares)
+    pair_loops.pair_squares(first.scaled, second.scaled, False, squares)
     squares = squares[:p, :q]
     radial = radial_lengths(sign, squares, first.exponent)
     with np.errstate(all="ignore"):
@@ -158,11 +158,11 @@ def direct_scatter(
 
     All rows of `first` meet the same row if `second` has one only.
     """
-    from gdppca.kernels import _compiled_rows
+    from gdppca.kernels import row_loops
 
     differences, lengths = np.empty_like(first), np.empty(len(first))
     exponents = np.empty(len(first), dtype=np.int64)
-    _compiled_rows.pair_differences(first, second, differences, lengths, exponents)
+    row_loops.pair_differences(first, second, differences, lengths, exponents)
     with np.errstate(all="ignore"):
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)

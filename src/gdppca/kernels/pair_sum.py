@@ -79,7 +79,7 @@ def _strip_sum(
 
     Returns its share of U'(D - W)U and the weights that the later rows gathered.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     own = tiles[first]
     d = own.raw.shape[1]
@@ -94,7 +94,7 @@ def _strip_sum(
         np.matmul(other.centred[:d], weights[:, : tiles.padded], out=product)
         products += product
         gathered = np.zeros((1, tiles.padded))
-        _compiled.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
+        pair_loops.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
         own_degrees += gathered
         if failed is not None:
             scatter += guard.refused_scatter(other, own, sign, limit, failed)
@@ -126,7 +126,7 @@ def _blocks_sum(rows: Rows, size: int, sign: Sign) -> np.ndarray:
 
 def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
     """Add Σ_{i<j} g g' / ‖g‖∞² of whole blocks to a lower half; return that of refused pairs."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     limit = guard.guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
     refused = np.zeros(len(panels), dtype=np.int64)
@@ -134,7 +134,9 @@ def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
     rows = (panels.scaled, panels.centred, panels.norms)
     sizes, limits = (panels.size, panels.padded, panels.slots), (limit, guard.LARGEST_WEIGHT)
     radial = _block_radial(panels, sign)
-    listed = _compiled.add_blocks(rows, sizes, radial, sign.sup_norm, limits, refused, pairs, lower)
+    listed = pair_loops.add_blocks(
+        rows, sizes, radial, sign.sup_norm, limits, refused, pairs, lower
+    )
     i, j = pairs[:listed].T
     scatter = guard.listed_scatter(panels.raw, panels.raw, i, j, sign)
     for block in np.flatnonzero(refused).tolist():
@@ -148,12 +150,12 @@ def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
 
 def _block_radial(panels: Panels, sign: Sign) -> np.ndarray | None:
     """ξ of the pairs inside each block, (B, p, p)."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     if guard.is_constant(sign):
         return None
     squares = np.zeros((len(panels), panels.padded, panels.padded))
-    _compiled.block_squares(panels.scaled, panels.padded, panels.slots, squares)
+    pair_loops.block_squares(panels.scaled, panels.padded, panels.slots, squares)
     return guard.radial_lengths(sign, squares, panels.exponent)
 
 

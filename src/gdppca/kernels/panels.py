@@ -74,7 +74,7 @@ class Panels:
 
         The arrays of `memory`, panels that are needed no more, are used again if they fit.
         """
-        from gdppca.kernels import _compiled
+        from gdppca.kernels import pair_loops
 
         exponent = _common_exponent(raw)
         # Rows are below 4 in size now. A centre from elsewhere may be any number: all are right.
@@ -88,7 +88,7 @@ class Panels:
             scaled = np.zeros((panels, d, width))
             centred = np.zeros((panels, whole(d, LINES_PADDING), width))
             norms = np.zeros((panels, width))
-        _compiled.prepare(
+        pair_loops.prepare(
             raw, -exponent, centre, SMALLEST, size, padded, slots, scaled, centred, norms
         )
         return cls(raw, size, padded, slots, scaled, centred, norms, exponent)
@@ -119,8 +119,8 @@ def middle_of(rows: Rows) -> np.ndarray:
 
 
 def _common_exponent(rows: np.ndarray) -> int:
-    from gdppca.kernels import _compiled_rows
+    from gdppca.kernels import row_loops
 
-    exponent = math.frexp(_compiled_rows.largest_size(rows.ravel()))[1]
+    exponent = math.frexp(row_loops.largest_size(rows.ravel()))[1]
     # The bounds keep 2**exponent / √2 a normal number; the loops have room for the rest.
     return min(max(exponent, -900), 1022)

@@ -191,7 +191,7 @@ def _e3(means: Means) -> list[Verdict]:
 
 
 def _e4(means: Means) -> list[Verdict]:
-    at_end = means.cells("d", **means.largest)
+    at_end, each = means.cells("d", **means.largest), means.shown_by_dimension
     start = {"n": min(means.values("n"))}
 
     def fall(*methods: str) -> list[bool]:
@@ -201,18 +201,10 @@ def _e4(means: Means) -> list[Verdict]:
         Verdict(
             "sph and wins fall as n grows, in every dimension",
             all(fall(*_OURS)),
-            means.shown_by_dimension(*_OURS) + " at the largest n",
+            each(*_OURS) + " at the largest n",
         ),
-        Verdict(
-            "AG and SGPCA do not fall",
-            not any(fall("AG", "SGPCA")),
-            means.shown_by_dimension("AG", "SGPCA"),
-        ),
-        Verdict(
-            "NSGGD falls, in every dimension",
-            all(fall("NSGGD")),
-            means.shown_by_dimension("NSGGD"),
-        ),
+        Verdict("AG and SGPCA do not fall", not any(fall("AG", "SGPCA")), each("AG", "SGPCA")),
+        Verdict("NSGGD falls, in every dimension", all(fall("NSGGD")), each("NSGGD")),
         means.all_beat(
             "sph and wins stay ahead of NSGGD at the largest n", product(_OURS, ["NSGGD"]), at_end
         ),

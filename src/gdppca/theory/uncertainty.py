@@ -221,8 +221,7 @@ class ScaleNoise:
         if not errors.any():
             return cls(errors, vectors, np.zeros((len(values), len(values))))
         phi = np.maximum(values, 0.0)
-        lam = spherical_eigenvalues_inverse(phi) if phi.sum() > 0 else np.ones(len(phi))
-        return cls(errors, vectors, sign_moments(lam) * phi.sum())
+        return cls(errors, vectors, _moments_from(phi) * phi.sum())
 
     @property
     def gain(self) -> np.ndarray:
@@ -243,10 +242,8 @@ class ScaleNoise:
             return 0.0
         eta = self.errors * generator.normal(size=len(self.errors))
         H = self.vectors.T @ (eta[:, None] * self.vectors)
-        changed = H * self.gain
-        own = np.diag(H)
-        phi = self.moments.sum(axis=1)
-        np.fill_diagonal(changed, 2 * own * phi - 2 * self.moments @ own)
+        changed, own = H * self.gain, np.diag(H)
+        np.fill_diagonal(changed, 2 * own * self.moments.sum(axis=1) - 2 * self.moments @ own)
         return changed
 
 
@@ -270,13 +267,10 @@ def _above_noise(values: np.ndarray, noise_sd: float, rows: float, bias: float) 
 
 def _entry_variances(values: np.ndarray, noise_sd: float, rows: float, bias: float) -> np.ndarray:
     """Variance of each entry of the noise, in the basis of the released eigenvectors."""
-    d = len(values)
-    variances = noise_sd**2 * (0.5 + 0.5 * np.eye(d))
+    variances = noise_sd**2 * (0.5 + 0.5 * np.eye(len(values)))
     if rows == _ENDLESS:
         return variances
-    phi = denoised_eigenvalues(values, noise_sd, int(rows), bias)
-    lam = spherical_eigenvalues_inverse(phi) if phi.sum() > 0 else np.full(d, 1 / d)
-    moments = sign_moments(lam)
+    moments = _moments_from(denoised_eigenvalues(values, noise_sd, int(rows), bias))
     means = moments.sum(axis=1)  # E[u_j²], for the squares of a unit vector add up to one
     return variances + (moments - np.diag(means**2)) / rows
 
@@ -297,6 +291,11 @@ def sign_moments(lam: np.ndarray) -> np.ndarray:
     each = scaled * np.exp(-shrunk)
     moments = each.T @ (weights[:, None] * each)
     return moments * (1 + 2 * np.eye(len(lam)))
+
+
+def _moments_from(phi: np.ndarray) -> np.ndarray:
+    """The same from the eigenvalues φ of the sign's matrix; of a sphere where all are zero."""
+    return sign_moments(spherical_eigenvalues_inverse(phi) if phi.any() else np.ones(len(phi)))
 
 
 def _denoised(values: np.ndarray, variances: np.ndarray, above: int) -> np.ndarray:

@@ -8,12 +8,12 @@ from gdppca import kendall_tau
 from gdppca.kernels import (
     AllPairs,
     Blocks,
-    _compiled,
-    _compiled_rows,
     guard,
     layout,
+    pair_loops,
     pair_rounding_error,
     pair_sum,
+    row_loops,
 )
 from gdppca.signs import Ball, Shell, Spherical, Trimmed
 
@@ -83,7 +83,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
         on_side = np.zeros((d, layout.whole(n, layout.BLOCK_PADDING)))
         on_side[:, :n] = np.ldexp(stack, exponent).T
         squares = np.zeros((on_side.shape[1], on_side.shape[1]))
-        _compiled.pair_squares(on_side, on_side, False, squares)
+        pair_loops.pair_squares(on_side, on_side, False, squares)
         return np.ldexp(np.sqrt(squares[:n, :n]), -exponent)
 
     alone = np.array([[lengths(rows[[i, j]])[0, 1] for j in range(9)] for i in range(9)])
@@ -95,7 +95,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
     i, j = np.indices((9, 9)).reshape(2, -1)
     differences, direct = np.empty((81, d)), np.empty(81)
     exponents = np.empty(81, dtype=np.int64)
-    _compiled_rows.pair_differences(rows[i], rows[j], differences, direct, exponents)
+    row_loops.pair_differences(rows[i], rows[j], differences, direct, exponents)
     np.testing.assert_array_equal(np.ldexp(direct, exponents), alone.ravel())
 
 
@@ -128,7 +128,7 @@ def test_one_row_cannot_flip_pairs_through_underflow():
 def test_huge_weights_are_kept_out_of_the_sums():
     weights = np.array([[9.0, 2.0**-1004, 4.0], [9.0, 9.0, 0.0], [9.0, 9.0, 9.0]])
     norms = np.zeros(3)
-    refused = _compiled.weigh(
+    refused = pair_loops.weigh(
         weights, None, 1.0, 3, 3, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
     )
     assert refused == 1
@@ -138,7 +138,7 @@ def test_huge_weights_are_kept_out_of_the_sums():
 def test_equal_rows_weigh_nothing_unless_digits_may_be_lost():
     for norm, expected, count in ((1.0, 0.0, 0), (np.inf, -1.0, 1)):
         weights, norms = np.zeros((2, 2)), np.array([1.0, norm])
-        refused = _compiled.weigh(
+        refused = pair_loops.weigh(
             weights, None, 1.0, 2, 2, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
         )
         assert refused == count

@@ -1,4 +1,4 @@
-"""The compiled loops over single rows and given pairs; see `_compiled` for what they promise."""
+"""The compiled loops over single rows and given pairs; see `pair_loops` for what they promise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gdppca.kernels._vectors import compiled, fma
+from gdppca.kernels.vectors import compiled, fma
 
 _SIZE = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a float but for its sign
 

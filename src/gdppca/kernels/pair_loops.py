@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from gdppca.kernels import _vectors as vec
-from gdppca.kernels._vectors import compiled
+from gdppca.kernels import vectors as vec
 from gdppca.kernels.layout import BLOCK_PADDING, LANES, LINES_PADDING
+from gdppca.kernels.vectors import compiled
 
 _PANEL = 128  # columns per sweep: four rows and eight rows of them stay in the first-level cache
 
