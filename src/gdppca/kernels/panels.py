@@ -121,6 +121,6 @@ def middle_of(rows: Rows) -> np.ndarray:
 def _common_exponent(rows: np.ndarray) -> int:
     from gdppca.kernels import row_loops
 
-    exponent = math.frexp(row_loops.largest_size(rows.ravel()))[1]
+    exponent = math.frexp(row_loops.largest_size(rows.reshape(1, -1), 0))[1]
     # The bounds keep 2**exponent / √2 a normal number; the loops have room for the rest.
     return min(max(exponent, -900), 1022)

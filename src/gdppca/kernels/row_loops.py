@@ -12,15 +12,15 @@ _SIZE = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a float but for its sign
 
 
 @compiled
-def largest_size(numbers):
-    """Largest size of some numbers, none of which is NaN.
+def largest_size(table, i):
+    """Largest size in row i, where no number is NaN.
 
     By their bits as whole numbers without a sign, which order as sizes do: a maximum of floats is
     not computed in vectors.
     """
-    bits, largest = numbers.view(np.int64), np.int64(0)
-    for k in range(len(bits)):
-        largest = max(largest, bits[k] & _SIZE)
+    largest = np.int64(0)
+    for k in range(table.shape[1]):
+        largest = max(largest, np.float64(table[i, k]).view(np.int64) & _SIZE)
     return np.int64(largest).view(np.float64)
 
 
@@ -47,13 +47,13 @@ def _scaled_difference(first, second, p, differences):
     shift = 0
     for k in range(d):
         differences[p, k] = first[p, k] - second[q, k]
-    largest = largest_size(differences[p])
+    largest = largest_size(differences, p)
     if largest == np.inf:
         # What a quarter rounds away is below 1e-600 of the largest entry.
         shift = 2
         for k in range(d):
             differences[p, k] = 0.25 * first[p, k] - 0.25 * second[q, k]
-        largest = largest_size(differences[p])
+        largest = largest_size(differences, p)
     exponent = math.frexp(largest)[1]
     # Two factors, since 2**1074 is not a number.
     once = math.ldexp(1.0, -exponent // 2)
@@ -112,7 +112,7 @@ def _half_difference(rows, row, centre, halves, i):
     """
     for k in range(len(centre)):
         halves[i, k] = 0.5 * rows[row, k] - 0.5 * centre[k]
-    largest = largest_size(halves[i])
+    largest = largest_size(halves, i)
     if largest == 0.0 or 1e-140 <= largest <= 1e140:
         return 2.0
     exponent = math.frexp(largest)[1]
