@@ -7,22 +7,27 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress as Bar
+from rich.table import Column
 from typer.core import TyperCommand
 
 from gdppca._errors import GdppcaError, PrivacyWarning
-from gdppca.cli.options import OPTION_OF
+from gdppca.cli.options import OPTION_OF, options_of
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
     from gdppca.kernels import Progress
+
+RIGHT = partial(Column, justify="right")  # heading of a column of numbers
+Run = TypeVar("Run", bound=Callable[..., None])
 
 # Names of files and columns are printed as they are: ":heart:" is no picture in them.
 console = Console(emoji=False)
@@ -47,6 +52,16 @@ class Command(TyperCommand):
                 return super().invoke(ctx)
         finally:
             _options.reset(before)
+
+
+def command(app: typer.Typer, cls: type[Command] = Command) -> Callable[[Run], Run]:
+    """Add a command whose options are in the table."""
+
+    def add(run: Run) -> Run:
+        run.__signature__ = options_of(run.__name__)  # type: ignore[attr-defined]
+        return app.command(cls=cls)(run)
+
+    return add
 
 
 def in_options(sentence: str) -> str:
