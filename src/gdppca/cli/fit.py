@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import typer
 from gdppca._errors import ParameterError
 from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
 from gdppca.cli.options import columns_of, require_private_radius
-from gdppca.cli.show import console, late_progress
+from gdppca.cli.show import console, late_progress, tell_files
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
@@ -41,6 +40,11 @@ class Wish:
     output: Path
     plot: Path | None
     report: Path | None
+
+    @property
+    def looks_again(self) -> bool:
+        """Whether something is asked for that looks at all rows a second time."""
+        return bool(self.variances or self.score_map or self.groups)
 
 
 def run(
@@ -72,8 +76,9 @@ def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         write_report(release, wish.report)
     if as_json:
         typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
-    else:
-        _tell(release, wish)
+        return
+    console.print(summary(release))
+    tell_files(8, Release=wish.output, Plot=wish.plot, Report=wish.report)
 
 
 def _saved(pca: DPPCA, planned: dict[str, Any] | None, wish: Wish) -> Release:
@@ -87,25 +92,21 @@ def _comes_in_parts(wish: Wish) -> bool:
     """Whether rows are read in parts: many files, a large one, or the order they have is wanted."""
     [first, *others] = wish.data
     whole = not others and first.is_file() and can_read_whole(first)
-    if whole and (wish.variances or wish.score_map or wish.groups):
-        return False  # these look at all rows again
+    if whole and wish.looks_again:
+        return False
     return wish.assume_shuffled or not whole or first.stat().st_size > _LARGEST_AT_ONCE
 
 
 def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> None:
-    if wish.variances or wish.score_map or wish.groups:
+    if wish.looks_again:
         raise ParameterError(
             "`--variances`, `--score-map` and `--groups` need one CSV or Parquet file that fits "
             "into memory."
         )
     # One name may be a folder or a pattern.
     source = wish.data if len(wish.data) > 1 else wish.data[0]
-    pca.fit_stream(
-        source,
-        columns=wish.columns,
-        assume_shuffled=wish.assume_shuffled,
-        progress=progress,
-    )
+    shuffled = wish.assume_shuffled
+    pca.fit_stream(source, columns=wish.columns, assume_shuffled=shuffled, progress=progress)
 
 
 def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
@@ -125,13 +126,11 @@ def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
 def _require_writable(wish: Wish, *, force: bool) -> None:
     """Nothing may fail after the budget is spent that could have failed before."""
     taken = [file for name in wish.data for file in (name, *files_behind(name))]
-    require_writable(wish.output, force=force, never=taken)
-    taken.append(wish.output)
-    if wish.plot is not None:
-        require_writable(wish.plot, force=force, never=taken, endings=ENDINGS)
-        taken.append(wish.plot)
+    for path, endings in ((wish.output, None), (wish.plot, ENDINGS), (wish.report, PAGES)):
+        if path is not None:
+            require_writable(path, force=force, never=taken, endings=endings)
+            taken.append(path)
     if wish.report is not None:
-        require_writable(wish.report, force=force, never=taken, endings=PAGES)
         require_extras()
 
 
@@ -166,17 +165,3 @@ def _group_wish(text: str) -> tuple[str, list[str]]:
             "Categories are public: they are not looked up in the data."
         )
     return column.strip(), categories
-
-
-def _tell(release: Release, wish: Wish) -> None:
-    console.print(summary(release))
-    for what, path in _files(wish):
-        console.print(f"{what + ':':8} {path}", soft_wrap=True, markup=False)
-
-
-def _files(wish: Wish) -> Iterator[tuple[str, Path]]:
-    yield "Release", wish.output
-    if wish.plot is not None:
-        yield "Plot", wish.plot
-    if wish.report is not None:
-        yield "Report", wish.report

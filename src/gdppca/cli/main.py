@@ -9,7 +9,7 @@ import typer
 
 from gdppca._version import __version__
 from gdppca.cli.ledger import app as ledger_app
-from gdppca.cli.show import Command, command, console
+from gdppca.cli.show import Command, command, console, tell_files
 
 app = typer.Typer(
     help="Robust and differentially private principal component analysis.",
@@ -103,7 +103,7 @@ def merge(releases: list[Path], output: Path, components: int | None, force: boo
     merged = Release.merge([Release.load(path) for path in releases], components)
     merged.save(output)
     console.print(summary(merged))
-    console.print(f"Release: {output}", soft_wrap=True, markup=False)
+    tell_files(Release=output)
 
 
 @command(app)
@@ -117,7 +117,7 @@ def report(release: Path, output: Path, force: bool, **said: Any) -> None:
     owner = Owner(**{_SAID.get(key, key): value for key, value in given.items()})
     require_writable(output, force=force, never=[release], endings=PAGES)
     write_report(Release.load(release), output, owner)
-    console.print(f"Report: {output}", soft_wrap=True, markup=False)
+    tell_files(Report=output)
 
 
 @command(app)

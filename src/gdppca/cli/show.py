@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -107,6 +108,13 @@ def friendly() -> Iterator[None]:
         except UnicodeEncodeError as error:  # some libraries take names of letters only
             _tell("The name of a file or an address is not valid UTF-8. Rename it.", error)
             raise typer.Exit(2) from None
+
+
+def tell_files(width: int = 0, **paths: Path | None) -> None:
+    """Name the files that were wanted and written, one below the other."""
+    for what, path in paths.items():
+        if path is not None:
+            console.print(f"{what + ':':{width}} {path}", soft_wrap=True, markup=False)
 
 
 def _tell(sentence: str, error: Exception) -> None:
