@@ -1,9 +1,10 @@
 """The only room where data meets noise, and what leaves it."""
 
+from gdppca._files import write_whole
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.noise_floor import SeenSpectrum, seen_spectrum
-from gdppca.releases.release import Release, write_whole
+from gdppca.releases.release import Release
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.spectrum import NoisyVariances, private_variances, release_intervals
 from gdppca.releases.words import heaviest_columns, marked_names

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca._errors import ReleaseError
+from gdppca._files import write_whole
 from gdppca._version import __version__
 from gdppca.privacy import Guarantee
 from gdppca.releases.consistency import check_consistency
@@ -33,7 +30,6 @@ _FORMAT = "gdppca-release"
 _VERSION = 3
 _ADDED = {"variances": None, "score_map": None, "plan": None, "scale_error": None}  # since 1
 _LARGEST_FILE = 2**30
-_SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -294,47 +290,6 @@ def _errors(listed: list[float | None] | None) -> np.ndarray | None:
     if listed is None:
         return None
     return np.array([np.inf if error is None else error for error in listed])
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of it.
-
-    A process that is killed meanwhile may leave a hidden file beside it that ends in ``.tmp``.
-    """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(path.parent))
-    try:
-        _write_and_move(path, content)
-    except OSError as error:
-        if error.errno is not None:
-            error.filename, error.filename2 = str(path), None  # not that of a temporary file
-        raise
-    _make_durable(path.parent)
-
-
-def _write_and_move(path: Path, content: bytes) -> None:
-    prefix = f".{path.name[:_SHORT_NAME]}."
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _make_durable(folder: Path) -> None:
-    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _read_json(path: Path) -> Any:

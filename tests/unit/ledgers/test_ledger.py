@@ -187,7 +187,7 @@ def _spent_by_an_earlier_version(ledger, monkeypatch, rule):
         earlier.setattr(Spending, "fits", Spending.fitted)
         if rule == 1:
             earlier.setattr(
-                "gdppca.ledgers.ledger.state",
+                "gdppca.ledgers.entries.state",
                 lambda *args: {k: v for k, v in state(*args).items() if k != "rule"},
             )
         for step in (event, PureEvent(purpose="step", epsilon=0.2)):
