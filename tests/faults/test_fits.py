@@ -44,17 +44,13 @@ def folder(tmp_path):
 
 @pytest.fixture
 def server():
-    postgres.require_postgres()
-    server = postgres.Server()
-    yield server
-    server.remove()
+    with postgres.running() as server:
+        yield server
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=postgres.KINDS)
 def address(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/budget.db"
-    return request.getfixturevalue("server").database("ledger")
+    return postgres.new_address(request, tmp_path)
 
 
 def storm(address, folder, *, kills, fits, seed=1, fault=(), meanwhile=lambda blows: None):
@@ -104,8 +100,7 @@ def test_database_gone_and_back(server, folder):
             while blows() and len(list(folder.glob("*.json"))) < published + 5:
                 time.sleep(0.01)
             before = turned_away(folder)
-            server._process.send_signal(shutdown)
-            server._process.wait(180)
+            server.stop(shutdown)
             while blows() and turned_away(folder) == before:
                 time.sleep(0.05)
             server.start()

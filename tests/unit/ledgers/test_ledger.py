@@ -104,6 +104,18 @@ def test_a_lagging_head_is_no_alarm_and_catches_up(ledger, path):
     assert head.read_bytes().startswith(b"000000000004 ")
 
 
+def assert_nothing_is_entered(ledger, match):
+    """Whoever would write is refused, and so is who asks whether there is room."""
+    for refused in (
+        lambda: ledger.spend("patients", STEP),
+        lambda: ledger.require("patients", STEP),
+        lambda: ledger.grant("patients", 2.0),
+        lambda: ledger.create("staff", 1.0, 1e-6),
+    ):
+        with pytest.raises(LedgerError, match=match):
+            refused()
+
+
 def test_a_copy_that_was_spent_on_and_put_back_is_found(ledger, path, tmp_path):
     shutil.copy(path, tmp_path / "copy.db")
     ledger.spend("patients", STEP)
@@ -112,14 +124,7 @@ def test_a_copy_that_was_spent_on_and_put_back_is_found(ledger, path, tmp_path):
     for _ in range(3):
         other.spend("patients", STEP)
     shutil.copy(tmp_path / "copy.db", path)  # longer than what was noted, and another one
-    for refused in (
-        lambda: ledger.spend("patients", STEP),
-        lambda: ledger.require("patients", STEP),
-        lambda: ledger.grant("patients", 2.0),
-        lambda: ledger.create("staff", 1.0, 1e-6),
-    ):
-        with pytest.raises(LedgerError, match=r"rolled back or replaced.*accept-head"):
-            refused()
+    assert_nothing_is_entered(ledger, r"rolled back or replaced.*accept-head")
     with pytest.raises(LedgerError, match="rolled back"):
         ledger.verify()
     assert len(ledger.history()) == 5
@@ -132,14 +137,7 @@ def test_nothing_is_spent_where_the_head_was_taken_away(ledger, path):
     head = path.with_name("budget.db.head")
     noted = ledger.spend("patients", STEP).hash
     head.unlink()
-    for refused in (
-        lambda: ledger.spend("patients", STEP),
-        lambda: ledger.require("patients", STEP),
-        lambda: ledger.grant("patients", 2.0),
-        lambda: ledger.create("staff", 1.0, 1e-6),
-    ):
-        with pytest.raises(LedgerError, match=r"is gone.*verify.*accept-head"):
-            refused()
+    assert_nothing_is_entered(ledger, r"is gone.*verify.*accept-head")
     assert ledger.account("patients").spends == 1  # looking is allowed
     with pytest.raises(LedgerError, match="expected entry is gone"):
         ledger.accept_head("f" * 64)
