@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-KINDS = ["sqlite", "postgresql"]  # of ledgers
-NAMES = itertools.count()
+_NAMES = itertools.count()
 REQUIRED = bool(os.environ.get("CI") or os.environ.get("GDPPCA_REQUIRE_POSTGRES"))
 _QUICK = ("-c", "listen_addresses=", "-c", "max_connections=40")
 
@@ -83,6 +82,10 @@ class Server:
         self._run("createdb", "-h", self.folder, "-U", "owner", name)
         return f"postgresql://owner@/{name}?host={self.folder}"
 
+    def new_database(self):
+        """Address of one with a name that no other test has."""
+        return self.database(f"ledger{next(_NAMES)}")
+
     def remove(self):
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -97,10 +100,3 @@ def running():
         yield server
     finally:
         server.remove()
-
-
-def new_address(request, tmp_path):
-    """Address for a new ledger, of the kind that a fixture is asked for."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/budget.db"
-    return request.getfixturevalue("server").database(f"ledger{next(NAMES)}")

@@ -6,7 +6,6 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import postgres
 import pytest
 import sqlalchemy
 
@@ -27,17 +26,6 @@ DELTA = 1e-6
 
 def gaussian(epsilon, purpose="scatter"):
     return GaussianEvent(purpose=purpose, noise_multiplier=gaussian_multiplier(epsilon, DELTA))
-
-
-@pytest.fixture(scope="module")
-def server():
-    with postgres.running() as server:
-        yield server
-
-
-@pytest.fixture(params=postgres.KINDS)
-def address(request, tmp_path):
-    return postgres.new_address(request, tmp_path)
 
 
 @pytest.fixture
@@ -311,21 +299,21 @@ def test_a_held_lock_is_waited_for_and_then_told(ledger, address):
     hasty.spend("patients", [gaussian(0.1)])
 
 
-def test_a_server_that_is_gone_and_back(server):
-    ledger = Ledger(server.database(f"ledger{next(postgres.NAMES)}"), timeout=2)
+def test_a_server_that_is_gone_and_back(postgres_server):
+    ledger = Ledger(postgres_server.new_database(), timeout=2)
     ledger.create("patients", epsilon=1.0, delta=DELTA)
-    server.stop()
+    postgres_server.stop()
     try:
         with pytest.raises(LedgerError, match="cannot be used"):
             ledger.spend("patients", [gaussian(0.1)], request_id="run-1")
     finally:
-        server.start()
+        postgres_server.start()
     assert not ledger.spend("patients", [gaussian(0.1)], request_id="run-1").repeated
 
 
-def test_a_read_only_server_is_told(server):
-    name = f"ledger{next(postgres.NAMES)}"
-    ledger = Ledger(server.database(name))
+def test_a_read_only_server_is_told(postgres_server):
+    name = "read_only"
+    ledger = Ledger(postgres_server.database(name))
     ledger.create("patients", epsilon=1.0, delta=DELTA)
     with connected(ledger) as connection:
         connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -334,9 +322,9 @@ def test_a_read_only_server_is_told(server):
     assert ledger.remaining("patients") == 1.0
 
 
-def test_an_analyst_needs_no_right_to_update_or_delete(server):
-    name = f"ledger{next(postgres.NAMES)}"
-    address = server.database(name)
+def test_an_analyst_needs_no_right_to_update_or_delete(postgres_server):
+    name = "analysts"
+    address = postgres_server.database(name)
     owner = Ledger(address)
     owner.create("patients", epsilon=1.0, delta=DELTA)
     with connected(owner) as connection:

@@ -4,7 +4,6 @@ import json
 import math
 from pathlib import Path
 
-import postgres
 import pytest
 from faults import programs
 
@@ -16,17 +15,6 @@ pytestmark = pytest.mark.slow
 STORM = Path(__file__).with_name("ledger_storm.py")
 LINES = Path(__file__).with_name("ledger_lines.py")
 SHARES, ASKS = 400, 80  # eight processes ask for 640 of 400
-
-
-@pytest.fixture
-def server():
-    with postgres.running() as server:
-        yield server
-
-
-@pytest.fixture(params=postgres.KINDS)
-def address(request, tmp_path):
-    return postgres.new_address(request, tmp_path)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -32,6 +32,8 @@ class Wish:
 
     data: list[Path]
     columns: list[str] | None
+    force: bool
+    as_json: bool
     variances: float
     score_map: float
     groups: str | None
@@ -47,18 +49,16 @@ class Wish:
         return bool(self.variances or self.score_map or self.groups)
 
 
-def run(
-    *, components: Any, columns: Any, seed: Any, force: bool, as_json: bool, **asked: Any
-) -> None:
+def run(*, components: Any, columns: Any, seed: Any, **asked: Any) -> None:
     """Fit, save, draw, report and print, from the options of the command line."""
     require_private_radius(asked["radius"], asked["quantile"])
     shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
     pca = DPPCA(n_components=components, random_state=seed, **shared)
-    _run(pca, Wish(columns=columns_of(columns), **asked), force=force, as_json=as_json)
+    _run(pca, Wish(columns=columns_of(columns), **asked))
 
 
-def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
-    _require_writable(wish, force=force)
+def _run(pca: DPPCA, wish: Wish) -> None:
+    _require_writable(wish)
     planned = None if wish.plan is None else read_plan(wish.plan)
     with late_progress("comparing rows") as progress:
         fit = _fit_in_parts if _comes_in_parts(wish) else _fit_at_once
@@ -74,7 +74,7 @@ def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         drawn(release, wish.plot)
     if wish.report is not None:
         write_report(release, wish.report)
-    if as_json:
+    if wish.as_json:
         typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
         return
     console.print(summary(release))
@@ -123,12 +123,12 @@ def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
     )
 
 
-def _require_writable(wish: Wish, *, force: bool) -> None:
+def _require_writable(wish: Wish) -> None:
     """Nothing may fail after the budget is spent that could have failed before."""
     taken = [file for name in wish.data for file in (name, *files_behind(name))]
     for path, endings in ((wish.output, None), (wish.plot, ENDINGS), (wish.report, PAGES)):
         if path is not None:
-            require_writable(path, force=force, never=taken, endings=endings)
+            require_writable(path, force=wish.force, never=taken, endings=endings)
             taken.append(path)
     if wish.report is not None:
         require_extras()

@@ -9,6 +9,7 @@ import typer
 
 from gdppca._version import __version__
 from gdppca.cli.ledger import app as ledger_app
+from gdppca.cli.options import OWNED_AS
 from gdppca.cli.show import Command, command, console, tell_files
 
 app = typer.Typer(
@@ -18,14 +19,6 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(ledger_app, name="ledger")
-
-# What the page calls otherwise than the command line does.
-_SAID = {
-    "curator": "curators",
-    "use": "intended_use",
-    "date": "publication_date",
-    "author": "authors",
-}
 
 
 def _show_version(wanted: bool) -> None:
@@ -107,14 +100,14 @@ def merge(releases: list[Path], output: Path, components: int | None, force: boo
 
 
 @command(app)
-def report(release: Path, output: Path, force: bool, **said: Any) -> None:
+def report(release: Path, output: Path, force: bool, **asked: Any) -> None:
     """Write a page about a release that people can read, print and forward."""
     from gdppca.cli.files import PAGES, require_writable
     from gdppca.releases import Release
     from gdppca.report import Owner, write_report
 
-    given = {key: value for key, value in said.items() if value not in (None, [])}
-    owner = Owner(**{_SAID.get(key, key): value for key, value in given.items()})
+    said = {OWNED_AS.get(option, option): value for option, value in asked.items()}
+    owner = Owner(**{name: value for name, value in said.items() if value not in (None, [])})
     require_writable(output, force=force, never=[release], endings=PAGES)
     write_report(Release.load(release), output, owner)
     tell_files(Report=output)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import inspect
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,13 @@ OPTION_OF = {
     "random_state": "seed",
     "share of the map": "score_map",
     "share of the variances": "variances",
+}
+# What the owner of a release calls otherwise than the command line does.
+OWNED_AS = {
+    "curator": "curators",
+    "use": "intended_use",
+    "date": "publication_date",
+    "author": "authors",
 }
 
 
@@ -84,26 +91,19 @@ _TABLE = tomllib.loads(files("gdppca.cli").joinpath("options.toml").read_text(en
 def options_of(command: str) -> inspect.Signature:
     """Options of a command as typer reads them."""
     known = _TABLE["shared"] | _TABLE[command]
-    return inspect.Signature([_parameter(name, **known[name]) for name in known["asks"].split()])
+    return inspect.Signature([_parameter(name, known[name]) for name in known["asks"].split()])
 
 
-def _parameter(
-    name: str,
-    *,
-    kind: str,
-    help: str,
-    names: Sequence[str] = (),
-    default: Any = None,
-    argument: bool = False,
-    required: bool = False,
-) -> inspect.Parameter:
-    wanted: dict[str, Any] = {"help": help}
+def _parameter(name: str, row: dict[str, Any]) -> inspect.Parameter:
+    kind = row["kind"]
+    told: Any = typer.Option(*row.get("names", ()), help=row["help"])
+    if row.get("argument"):
+        told = typer.Argument(help=row["help"])
     if kind in _PARSERS:
-        wanted |= {"parser": _PARSERS[kind], "metavar": "<text>"}
-    told = typer.Argument(**wanted) if argument else typer.Option(*names, **wanted)
+        told.parser, told.metavar = _PARSERS[kind], "<text>"
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         annotation=Annotated[_TYPES.get(kind, Any), told],
-        default=inspect.Parameter.empty if required else default,
+        default=inspect.Parameter.empty if row.get("required") else row.get("default"),
     )

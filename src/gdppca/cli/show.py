@@ -94,19 +94,13 @@ def friendly() -> Iterator[None]:
         )
         try:
             yield
-        except GdppcaError as error:
-            _tell(str(error), error)
-            raise typer.Exit(2) from None
-        except OSError as error:
-            named = f" '{error.filename}'" if error.filename else ""
-            _tell(f"{error.strerror or 'input/output'}{named}", error)
-            raise typer.Exit(2) from None
         except KeyboardInterrupt as error:
             errors.print("Interrupted.")
             _print_notes(error)
             raise typer.Exit(130) from None
-        except UnicodeEncodeError as error:  # some libraries take names of letters only
-            _tell("The name of a file or an address is not valid UTF-8. Rename it.", error)
+        except (GdppcaError, OSError, UnicodeEncodeError) as error:
+            errors.print(f"[red]error:[/] {escape(in_options(_said(error)))}", soft_wrap=True)
+            _print_notes(error)
             raise typer.Exit(2) from None
 
 
@@ -117,9 +111,15 @@ def tell_files(width: int = 0, **paths: Path | None) -> None:
             console.print(f"{what + ':':{width}} {path}", soft_wrap=True, markup=False)
 
 
-def _tell(sentence: str, error: Exception) -> None:
-    errors.print(f"[red]error:[/] {escape(in_options(sentence))}", soft_wrap=True)
-    _print_notes(error)
+def _said(error: Exception) -> str:
+    match error:
+        case GdppcaError():
+            return str(error)
+        case OSError():
+            named = f" '{error.filename}'" if error.filename else ""
+            return f"{error.strerror or 'input/output'}{named}"
+    # Some libraries take names of letters only.
+    return "The name of a file or an address is not valid UTF-8. Rename it."
 
 
 def _print_notes(error: BaseException) -> None:

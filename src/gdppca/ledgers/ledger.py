@@ -167,8 +167,7 @@ class Ledger:
         drawn = entries.listed(events)
         if request_id is not None:
             addresses.name(request_id=request_id)
-        if fingerprint is not None:
-            entries.require_digest(fingerprint)
+        entries.require_digest(fingerprint)
         with self._store.writing() as book:
             self._require_head(book)
             cap, spent = self._standing(book, dataset, self._noted())
@@ -224,7 +223,7 @@ class Ledger:
         Parameters
         ----------
         dataset : str
-            Its name.
+            As it was created.
 
         Returns
         -------
@@ -369,8 +368,8 @@ class Ledger:
 
     def _require_head(self, book: Book) -> None:
         """Refuse to spend without the file: whoever takes entries away would take it too."""
-        if self._head is not None and not self._head.path.exists():
-            entries.refuse_without_head(self._head.path, book.tail())
+        if self._head is not None:
+            entries.require_head(self._head.path, book.tail())
 
     def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Budget, Spending, int]:
         """Cap, totals and number of spends of a data set, in one view of the ledger."""

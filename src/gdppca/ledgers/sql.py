@@ -52,6 +52,13 @@ sa.Index("gdppca_by_dataset", _entries.c.dataset, _entries.c.number)
 sa.Index("gdppca_by_request", _entries.c.dataset, _entries.c.request_id, unique=True)
 sa.Index("gdppca_by_fingerprint", _entries.c.fingerprint)
 
+_LOCKING = (
+    "SELECT set_config('lock_timeout', :wait, true)",
+    "SELECT set_config('synchronous_commit', 'on', true) "
+    "WHERE current_setting('synchronous_commit') = 'off'",
+    "SELECT pg_advisory_xact_lock(:lock)",
+)
+
 # The second line: whoever edits must first take these away, and the hashes still tell.
 _APPEND_ONLY = {
     "sqlite": [
@@ -123,17 +130,9 @@ class Store:
             connection.begin()
             return
         connection.execution_options(isolation_level="READ COMMITTED")  # a fresh look per statement
-        wait = f"{int(self._timeout * 1000)}ms"
-        connection.execute(
-            sa.text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": wait}
-        )
-        connection.execute(
-            sa.text(
-                "SELECT set_config('synchronous_commit', 'on', true) "
-                "WHERE current_setting('synchronous_commit') = 'off'"
-            )
-        )
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        values = {"wait": f"{int(self._timeout * 1000)}ms", "lock": _LOCK}
+        for statement in _LOCKING:
+            connection.execute(sa.text(statement), values)
 
     def _commit(self, connection: sa.Connection) -> None:
         try:

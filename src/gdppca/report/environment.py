@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gdppca import _words
 from gdppca._errors import MissingExtraError
-from gdppca.privacy.words import event_in_words, is_paid
+from gdppca.privacy import words as privacy
 from gdppca.releases import heaviest_columns, marked_names
 from gdppca.releases import words as releases
 
@@ -18,7 +18,8 @@ TO_FILL_IN = "To be filled in by the data owner."
 _PLAIN = (".txt.j2", ".json.j2")  # no HTML
 _FILTERS = (
     *(_words.capital, _words.counted, _words.decimal, _words.listed, _words.plural),
-    *(_words.signed, _words.spelled, _words.with_minus, event_in_words, is_paid),
+    *(_words.signed, _words.spelled, _words.with_minus, privacy.event_in_words),
+    *(privacy.is_paid, privacy.meaning, privacy.strength),
     *(heaviest_columns, marked_names, releases.origin_in_words, releases.pairs_in_words),
     *(releases.is_merged, releases.sign_in_words, releases.standing_in_words),
 )

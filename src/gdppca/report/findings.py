@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca._words import decimal, percent, signed, with_minus
+from gdppca._words import decimal, percent, signed
 from gdppca.plots import scree as draw_scree
 from gdppca.plots._style import LONGEST_COLUMN, short
 from gdppca.plots.scores import heat_maps
@@ -58,10 +58,9 @@ def spectrum(release: Release) -> Facts | None:
     shares, kept = _shares(release, seen), min(seen.clear, m)
     share = [percent(share) for share in shares]
     return {
-        "above": seen.clear,
+        "seen": seen,
         "kept": kept,
         "carried": percent(sum(shares[:kept])) if shares and kept else "",
-        "further": max(seen.clear - m, 0) if m else 0,
         "figure": _picture(
             "scree",
             "Eigenvalues and noise floor",
@@ -69,9 +68,6 @@ def spectrum(release: Release) -> Facts | None:
             3.2,
             *(seen, m, _SHOWN_EIGENVALUES),
         ),
-        "floor": decimal(seen.high),
-        "number": len(seen.values),
-        "shares": bool(shares),
         "rows": [
             (f"{k + 1}", decimal(value), "yes" if seen.is_clear(k) else "no", *share[k : k + 1])
             for k, value in enumerate(seen.values[:_SHOWN_EIGENVALUES])
@@ -112,7 +108,6 @@ def loadings(release: Release) -> Facts | None:
             0.8 + 0.3 * (max(min(release.n_features, SHOWN_LOADINGS), 3) + pale),
             *(release, partial(_reach, known), SHOWN_LOADINGS),
         ),
-        "components": len(shown),
         "rows": [
             (names[j], *(f"{signed(v[j])}\n{_reach(known, k, j)}" for k, v in enumerate(shown)))
             for j in heaviest_columns(shown, _SHOWN_COLUMNS)
@@ -141,11 +136,8 @@ def score_map(release: Release) -> Facts | None:
     shown = release.score_map
     if shown is None:
         return None
-    tables = len(shown.counts)
-    drawn = min(tables, _DRAWN_GROUPS)
+    drawn = min(len(shown.counts), _DRAWN_GROUPS)
     return {
-        "noise_sd": f"{shown.noise_sd:.2g}" if shown.noise_sd else "",
-        "groups": tables,
         "drawn": drawn,
         "figure": _picture(
             "map",
@@ -154,12 +146,6 @@ def score_map(release: Release) -> Facts | None:
             4.4 if drawn == 1 else 0.6 + 2.6 * math.ceil(drawn / 2),
             *(shown, _SHOWN_GROUPS),
         ),
-        "rows": [
-            (name, with_minus(f"{int(counts.sum()):,}"), with_minus(f"{int(outside):,}"))
-            for name, counts, outside in zip(
-                shown.groups or (), shown.counts, shown.outside, strict=False
-            )
-        ][:_SHOWN_GROUPS],
     }
 
 

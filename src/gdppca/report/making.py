@@ -1,4 +1,4 @@
-"""How a release was made and how it is used: plan, budget, columns, the file itself."""
+"""How a release was made and how it is used: plan, budget, the file itself."""
 
 from __future__ import annotations
 
@@ -12,29 +12,14 @@ from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.events import Event, GaussianEvent, NonPrivateEvent
 from gdppca.privacy.spending import epsilon_at
 from gdppca.privacy.words import noise_in_words, purpose_in_words
-from gdppca.releases import Release, marked_names
+from gdppca.releases import Release
 
-_SHOWN_COLUMNS = 30
 _LARGEST_ATTACHMENT = 2_000_000  # characters; a larger release travels beside its report
-_PLANNED = {
-    "n_samples": "Rows",
-    "n_features": "Columns",
-    "n_components": "Components",
-    "statistic": "Rows are compared by",
-    "spectrum": "Taken for known",
-    "sin_theta": "Error of the components together",
-    "per_component": "Error of each component",
-    "noise_sd": "Noise, standard deviation",
-    "detectable": "Components above the noise",
-}
 
 
 def plan(release: Release) -> list[tuple[str, str]]:
     """What was expected before any budget was spent, line by line."""
-    return [
-        (_PLANNED.get(key, capital(key.replace("_", " ").strip())), text)
-        for key, text in _flattened(release.plan or {})
-    ]
+    return list(_flattened(release.plan or {}))
 
 
 def _flattened(plain: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -99,15 +84,6 @@ def _shares(groups: Collection[list[Event]], alone: list[float]) -> tuple[list[s
     else:
         losses, of = alone, "Shares are of the sum of ε by itself."
     return [percent(loss / sum(losses)) for loss in losses], of if len(groups) > 1 else ""
-
-
-def columns(release: Release) -> list[tuple[str, ...]]:
-    """Name, centre and scale by column, as far as there are any."""
-    given = [values for values in (release.location, release.scale) if values is not None]
-    return [
-        (name, *(with_minus(f"{values[j]:.4g}") for values in given))
-        for j, name in enumerate(marked_names(release)[:_SHOWN_COLUMNS])
-    ]
 
 
 def attachment(release: Release) -> str:

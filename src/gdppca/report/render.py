@@ -106,6 +106,7 @@ def _facts(release: Release, owner: Owner) -> dict[str, Any]:
     )
     return {
         "release": release,
+        "guarantee": release.guarantee,
         "owner": owner,
         "verdict": promise.verdict(release),
         "promise": promise.promised(release),
@@ -113,7 +114,6 @@ def _facts(release: Release, owner: Owner) -> dict[str, Any]:
         **pictured,
         "plan": making.plan(release),
         "budget": making.budget(release),
-        "columns": making.columns(release),
         "attachment_link": _data_link(making.attachment(release)),
         "record_text": record,
         "record_json": Markup(_inert(record)),

@@ -71,11 +71,16 @@ def test_an_older_copy_put_back_is_found(ledger, path, tmp_path):
         ledger.verify()
 
 
+def edit(path, verb, statement):
+    """Somebody takes the trigger away that keeps entries from this."""
+    with sqlite3.connect(path) as editor:
+        editor.execute(f"DROP TRIGGER gdppca_entries_no_{verb}")
+        editor.execute(statement)
+
+
 def test_a_removed_last_entry_is_found(ledger, path):
     ledger.spend("patients", STEP)
-    with sqlite3.connect(path) as editor:
-        editor.execute("DROP TRIGGER gdppca_entries_no_DELETE")
-        editor.execute("DELETE FROM gdppca_entries WHERE number = 3")
+    edit(path, "DELETE", "DELETE FROM gdppca_entries WHERE number = 3")
     with pytest.raises(LedgerError, match="rolled back"):
         ledger.verify()
 
@@ -171,9 +176,8 @@ def test_a_head_that_cannot_be_made_is_told_before_anything_is_entered(path, tmp
 
 def test_an_edited_ledger_is_not_accepted(ledger, path):
     ledger.spend("patients", STEP)
-    with sqlite3.connect(path) as editor:
-        editor.execute("DROP TRIGGER gdppca_entries_no_UPDATE")
-        editor.execute("UPDATE gdppca_entries SET content = replace(content, '[0.1,1]', '[0.1,0]')")
+    change = "SET content = replace(content, '[0.1,1]', '[0.1,0]')"
+    edit(path, "UPDATE", f"UPDATE gdppca_entries {change}")
     with pytest.raises(LedgerError, match="Entry 3 was edited"):
         ledger.accept_head()
 
