@@ -112,15 +112,9 @@ def _fit_in_parts(pca: DPPCA, wish: Wish, progress: Progress) -> None:
 def _fit_at_once(pca: DPPCA, wish: Wish, progress: Progress) -> None:
     if wish.assume_shuffled:
         raise ParameterError("`--assume-shuffled` is for rows that are read in parts.")
-    table, labels, categories = _read(wish)
-    pca.fit_release(
-        table,
-        variances=wish.variances,
-        score_map=wish.score_map,
-        groups=labels,
-        categories=categories,
-        progress=progress,
-    )
+    table, groups = _read(wish)
+    shares = {"variances": wish.variances, "score_map": wish.score_map}
+    pca.fit_release(table, **shares, **groups, progress=progress)
 
 
 def _require_writable(wish: Wish) -> None:
@@ -134,11 +128,11 @@ def _require_writable(wish: Wish) -> None:
         require_extras()
 
 
-def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
+def _read(wish: Wish) -> tuple[Any, dict[str, Any]]:
     """The table, and labels and categories of the groups where a map by group is wanted."""
     [file] = wish.data
     if wish.groups is None:
-        return read_table(file, wish.columns), None, None
+        return read_table(file, wish.columns), {}
     column, categories = _group_wish(wish.groups)
     if not wish.score_map:
         raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
@@ -153,7 +147,8 @@ def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
     if missing:
         raise ParameterError(f"'{file}' has no column '{missing[0]}'.")
     table = read_table(file, names, labels=column)
-    return table.select(names), label_texts(table.column(column), column), categories
+    labels = label_texts(table.column(column), column)
+    return table.select(names), {"groups": labels, "categories": categories}
 
 
 def _group_wish(text: str) -> tuple[str, list[str]]:

@@ -368,11 +368,11 @@ def plan(
         radius=radius,
         quantile=quantile,
         quantile_share=quantile_share,
-        pairs=pairs,
-        calibration=calibration,
         location=_named_location(location, d),
+        pairs=pairs,
         scale=_validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale,
         scale_share=scale_share,
+        calibration=calibration,
     )
     case = Case(
         n_samples=_validate.count(n_samples=n_samples, at_least=2),

@@ -18,7 +18,6 @@ from gdppca.plots.scores import heat_maps
 from gdppca.plots.scree import SHOWN_LOADINGS, loadings_with_intervals
 from gdppca.releases import (
     Release,
-    ScoreMap,
     SeenSpectrum,
     heaviest_columns,
     marked_names,
@@ -137,19 +136,14 @@ def score_map(release: Release) -> Facts | None:
     if shown is None:
         return None
     drawn = min(len(shown.counts), _DRAWN_GROUPS)
+    groups = shown.groups and tuple(short(name, LONGEST_COLUMN) for name in shown.groups)
     return {
         "drawn": drawn,
         "figure": _picture(
             "map",
             "Where people lie",
-            lambda figure: heat_maps(_with_short_names(shown), figure, across=2, most=drawn),
+            lambda figure: heat_maps(replace(shown, groups=groups), figure, across=2, most=drawn),
             4.4 if drawn == 1 else 0.6 + 2.6 * math.ceil(drawn / 2),
             *(shown, _SHOWN_GROUPS),
         ),
     }
-
-
-def _with_short_names(shown: ScoreMap) -> ScoreMap:
-    if shown.groups is None:
-        return shown
-    return replace(shown, groups=tuple(short(name, LONGEST_COLUMN) for name in shown.groups))
