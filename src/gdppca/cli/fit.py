@@ -20,8 +20,7 @@ from gdppca.kernels import Progress
 from gdppca.plots._style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
-from gdppca.tables.cells import label_texts
-from gdppca.tables.files import can_read_whole, column_names, read_table
+from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
 from gdppca.tables.sources import files_behind
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
@@ -153,8 +152,7 @@ def _read(wish: Wish) -> tuple[Any, Any, list[str] | None]:
     missing = [name for name in names if name not in others]
     if missing:
         raise ParameterError(f"'{file}' has no column '{missing[0]}'.")
-    table = read_table(file, names, labels=column)
-    return table.select(names), label_texts(table.column(column), column), categories
+    return read_table(file, names), read_labels(file, column), categories
 
 
 def _group_wish(text: str) -> tuple[str, list[str]]:

@@ -126,6 +126,8 @@ def checked_matrix(pca: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
     matrix = as_matrix(X)
     require_columns(*matrix.values.shape)
     validate_data(pca, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
+    if reset and isinstance(X, Matrix) and X.names:  # from a file; scikit-learn does not know it
+        pca.feature_names_in_ = np.asarray(X.names, dtype=object)
     return matrix
 
 

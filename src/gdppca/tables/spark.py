@@ -25,8 +25,8 @@ from gdppca._errors import (
 from gdppca._version import __version__
 from gdppca.kernels import Progress, silent
 from gdppca.tables.base import SAMPLE_PARTS, OrderKeys, Recipe, Sums, key_threshold
-from gdppca.tables.files import require_columns
 from gdppca.tables.frames import listed
+from gdppca.tables.headers import require_columns
 from gdppca.tables.spark_tasks import (
     Choice,
     First,
