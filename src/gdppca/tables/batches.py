@@ -7,7 +7,7 @@ Numpy looks at the numbers where they are, so files need no library of arrow.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-def columns_of_floats(relation: Any, rows: int) -> Iterator[list[Column]]:
+def columns_of_floats(relation: Any, rows: int) -> Generator[list[Column]]:
     """The columns of each batch, which hold doubles; they are gone when the next one is asked for.
 
     A failure is a RuntimeError with DuckDB's own words, which may quote a cell.

@@ -41,7 +41,8 @@ _BATCH_ROWS = 2**17
 _BATCH_ENTRIES = 2**22  # 32 MB
 _SORTING = 0.5  # share of the time that the sort takes
 _INTERRUPTED = "Query interrupted|INTERRUPT Error"  # Ctrl-C, in DuckDB's words
-_UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
+_NO_ROOM = "No space left|max_temp_directory_size"
+_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _LONG = ("DECIMAL", "HUGEINT", "UHUGEINT")
 _NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}
@@ -70,7 +71,7 @@ class Reader:
     def connected(self, folder: Path | None = None) -> Iterator[Any]:
         """Look at the source; what it must write goes to the folder."""
         self._folder = folder
-        with _connected() as self._connection:
+        with _connected(folder) as self._connection:
             self.plainly(lambda: self._source.open(self._connection, folder))
             yield self._connection
 
@@ -149,7 +150,7 @@ class Reader:
         raise self._explained(failure)
 
     def _explained(self, failure: str) -> Exception:
-        if self._folder and (str(self._folder) in failure or "No space left" in failure):
+        if self._folder and (str(self._folder) in failure or re.search(_NO_ROOM, failure)):
             return full_disk(self._folder)
         if failure.startswith("Out of Memory"):
             return self._too_little_memory()
@@ -254,18 +255,18 @@ def _memory() -> str:
 
 
 def _memory_bytes() -> int:
-    size, unit = re.fullmatch(r"([\d.]+) ?(.).*", _memory()).groups()
-    return int(float(size) * 2 ** _UNITS[unit])
+    size, unit, *_ = re.split("([KMGT])", _memory())
+    return int(float(size) * _UNITS[unit])
 
 
 @contextmanager
-def _connected() -> Iterator[Any]:
+def _connected(folder: Path | None) -> Iterator[Any]:
     try:
         import duckdb
     except ImportError:
         raise MissingExtraError("Reading files needs DuckDB: pip install duckdb.") from None
     config = {
-        "temp_directory": "",  # no row is written anywhere
+        "temp_directory": str(folder or ""),  # without one, no row is written anywhere
         "memory_limit": _memory(),
         "threads": usable_cores(),
         "enable_external_file_cache": False,

@@ -112,6 +112,7 @@ class Spooled(_Viewed):
         """Read it to its end; the first look at a question, whose answer may quote a cell."""
         assert folder is not None
         stream = self._stream
+        _require_arrow("Reading a relation of DuckDB")
         reader = stream.to_arrow_reader() if hasattr(stream, "to_arrow_reader") else stream
         connection.execute(f"ATTACH {_text(folder / 'spooled.duckdb')} AS spooled")
         connection.from_arrow(reader).create("spooled.batches")
@@ -143,6 +144,7 @@ class Files(_Viewed):
         self._paths = paths
         self._stamps = {path: _stamp(path) for path in paths}
         self._reading: Path | None = None
+        self._every: list[str] | None = None  # columns as DuckDB calls them
         self._lines = 0  # before the first row, where that is known
         self._encoding = encoding
         self._strict = strict
@@ -283,13 +285,17 @@ def unreadable(where: str, kind: str) -> DataError:
     )
 
 
-def _arrow_data_set(paths: list[Path]) -> Any:
+def _require_arrow(what: str) -> None:
     try:
-        from pyarrow import dataset
+        import pyarrow  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "Reading arrow files needs pyarrow: pip install 'gdppca[arrow]'."
-        ) from None
+        raise MissingExtraError(f"{what} needs pyarrow: pip install 'gdppca[arrow]'.") from None
+
+
+def _arrow_data_set(paths: list[Path]) -> Any:
+    _require_arrow("Reading arrow files")
+    from pyarrow import dataset
+
     return dataset.dataset([str(path) for path in paths], format="arrow")
 
 
