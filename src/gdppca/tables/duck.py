@@ -17,7 +17,6 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from gdppca._errors import (
-    ColumnTypeError,
     DataError,
     GdppcaError,
     MissingExtraError,
@@ -28,7 +27,7 @@ from gdppca.kernels.parallel import usable_cores
 from gdppca.tables.base import OrderKeys, Recipe, Sums, key_threshold
 from gdppca.tables.batches import columns_of_floats
 from gdppca.tables.cells import number, quick_number
-from gdppca.tables.frames import listed, matrix_of
+from gdppca.tables.frames import matrix_of, not_numbers
 from gdppca.tables.headers import require_columns
 from gdppca.tables.runs import Keyed, full_disk, in_order, regular, sorted_rows
 from gdppca.tables.scratch import private_folder
@@ -279,6 +278,4 @@ def _connected(folder: Path | None) -> Iterator[Any]:
 def _refuse_text(types: dict[str, str], names: tuple[str, ...]) -> None:
     text = [name for name in names if types[name].split("(")[0].upper() not in _NUMBERS]
     if text:
-        raise ColumnTypeError(
-            f"{listed(text)}: not numbers. Use other columns, or code these as numbers yourself."
-        )
+        raise not_numbers(text)

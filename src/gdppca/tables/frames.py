@@ -82,7 +82,7 @@ def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
     if missing:
         _refuse("missing values", [name])
     if entries is None:
-        raise _not_numbers([name])
+        raise not_numbers([name])
     return _floats(entries, name)
 
 
@@ -112,7 +112,7 @@ def _floats(column: np.ndarray, name: str) -> np.ndarray:
             return np.array([float(entry) for entry in column])
     except (TypeError, ValueError, OverflowError):
         pass
-    raise _not_numbers([name])
+    raise not_numbers([name])
 
 
 def _from_array(X: Any) -> Matrix:
@@ -170,14 +170,15 @@ def _refuse(what: str, columns: list[str]) -> None:
     if not columns:
         return
     if what.startswith("text"):
-        raise _not_numbers(columns)
+        raise not_numbers(columns)
     raise DataError(
         f"{listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
         "that does not depend on other people's values."
     )
 
 
-def _not_numbers(columns: list[str]) -> ColumnTypeError:
+def not_numbers(columns: list[str]) -> ColumnTypeError:
+    """What to say of columns that hold something else."""
     return ColumnTypeError(
         f"{listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
     )
