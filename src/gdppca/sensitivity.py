@@ -17,6 +17,7 @@ of the kernels is added, since each of two neighbouring sums may be off by it.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,23 +31,62 @@ from gdppca.kernels import (
 )
 from gdppca.kernels.directions import rounded_length
 from gdppca.linalg import SQRT2
+from gdppca.privacy import Neighbors
 
 CALIBRATIONS = ("tight", "paper")
 
-# What one row moves a score by ranks by, or a count, and what that is for all of them together:
-# sup norms, for noise that is added to each alone. docs/proofs/histogram.md
-ONE_RANK = 1.0
-# A row leaves one cell of a histogram and enters another. docs/proofs/histogram.md
-CELLS = SQRT2
+# What one row moves a rank by, and each count: for noise that is added to each of them alone.
+ONE_RANK = 1.0  # docs/proofs/histogram.md
 
 
-# --- The matrix: docs/proofs/sensitivity.md -------------------------------------------------------
+@dataclass(frozen=True)
+class Moves:
+    """How far one row moves each statistic that a step noises, for a neighbour relation.
+
+    Replace-one is the default, and no other relation moves anything farther.
+    """
+
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+    def scatter(self, scheme: Scheme, sup_norm: float, n_samples: int, n_features: int) -> float:
+        """A sign scatter as computed, rounding errors included. docs/proofs/sensitivity.md"""
+        moved = moved_share(scheme, n_samples)
+        return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n_samples, n_features))
+
+    def directions(self, n_features: int) -> float:
+        """Sum of unit vectors, each coordinate rounded: at most 2. docs/proofs/centre.md"""
+        return 2 * rounded_length(1.0, n_features)
+
+    def looks(self, n_features: int) -> float:
+        """Unit vectors with a number in [-1, 1] beside each: 2√2. docs/proofs/centre.md"""
+        return 2 * rounded_length(SQRT2, n_features + 1)
+
+    def octave_counts(self, n_columns: int = 1) -> float:
+        """Counts by octave: in each column one count loses one, another gains one.
+
+        docs/proofs/centre.md, docs/proofs/scale.md
+        """
+        return math.sqrt(2 * n_columns)
+
+    def counts_below(self, n_points: int) -> float:
+        """Counts of rows below so many points: each moves by one. docs/proofs/spectrum.md"""
+        return math.sqrt(n_points)
+
+    def bounded_sums(self, n_columns: int) -> float:
+        """Exact sums over columns of numbers in [0, 1], as clipped squares. docs/proofs/scale.md"""
+        return math.sqrt(n_columns)
+
+    def cells(self) -> float:
+        """Counts of a histogram: a row leaves one cell, enters another. docs/proofs/histogram.md"""
+        return SQRT2
+
+
+REPLACING = Moves()
 
 
 def scatter_sensitivity(scheme: Scheme, sup_norm: float, n_samples: int, n_features: int) -> float:
-    """Proven bound on the move of a sign scatter as computed, rounding errors included."""
-    moved = moved_share(scheme, n_samples)
-    return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n_samples, n_features))
+    """Of a sign scatter, replace-one."""
+    return REPLACING.scatter(scheme, sup_norm, n_samples, n_features)
 
 
 def paper_sensitivity(scheme: Scheme, sup_norm: float, n_samples: int) -> float:
@@ -69,37 +109,6 @@ def rounding_share(scheme: Scheme, n_samples: int, n_features: int) -> float:
     if isinstance(scheme, OneSample):
         return direct_rounding_error(n_features)
     return pair_rounding_error(scheme, n_samples, n_features)
-
-
-# --- A centre: docs/proofs/centre.md --------------------------------------------------------------
-
-
-def directions(n_features: int) -> float:
-    """Sum of unit vectors, each coordinate rounded: two rows' parts are at most 2 apart."""
-    return 2 * rounded_length(1.0, n_features)
-
-
-def looks(n_features: int) -> float:
-    """Sum of unit vectors with one number in [-1, 1] beside each: 2√2, rounded as well."""
-    return 2 * rounded_length(SQRT2, n_features + 1)
-
-
-def octave_counts(n_columns: int = 1) -> float:
-    """Counts by octave of so many columns: in each, one count loses one and another gains one."""
-    return math.sqrt(2 * n_columns)
-
-
-def counts_below(n_points: int) -> float:
-    """Counts of rows below so many points: each moves by at most one. docs/proofs/spectrum.md"""
-    return math.sqrt(n_points)
-
-
-# --- Scales, means and variances: docs/proofs/scale.md, docs/proofs/spectrum.md -------------------
-
-
-def bounded_sums(n_columns: int) -> float:
-    """Sums over so many columns of numbers in [0, 1], such as clipped squares; exact sums."""
-    return math.sqrt(n_columns)
 
 
 # --- Of others: holds with high probability only --------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from gdppca.linalg import Spectrum
 from gdppca.noise import Noise
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.tables.base import Recipe, Supply, Total, divided, sample_size
 
 
@@ -21,6 +22,7 @@ class Public:
     n_samples: int
     n_features: int
     n_seen: int  # rows that the steps before the matrix look at: of a table elsewhere, a sample
+    moves: Moves = REPLACING  # how far one row moves what a step noises
 
     @classmethod
     def of(cls, n_samples: int, n_features: int, supply: Supply = Supply.TABLE) -> Self:

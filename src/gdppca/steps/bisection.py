@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gdppca import sensitivity
 from gdppca.noise import Noise, noised
+from gdppca.sensitivity import REPLACING, Moves
 
 
 def bisected(
@@ -18,6 +18,7 @@ def bisected(
     levels: int,
     multiplier: float,
     noise: Noise,
+    moves: Moves = REPLACING,
 ) -> np.ndarray:
     """Index k per point such that about the wanted count lies at or below ``point(k + 1)``.
 
@@ -30,7 +31,7 @@ def bisected(
         points = np.atleast_2d(point(middle))
         counts = np.stack([np.count_nonzero(values <= each, axis=0) for each in points])
         exact = counts.reshape(index.shape).astype(float)
-        bound = sensitivity.counts_below(exact.size)
+        bound = moves.counts_below(exact.size)
         reached = noised(exact, multiplier, bound, noise).values >= wanted
         index = np.where(reached, index, middle)
     return index

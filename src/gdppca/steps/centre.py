@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import sensitivity
 from gdppca.kernels import OneSample
 from gdppca.kernels.directions import direction_sum, exact_sum
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, Noised, noised
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.octaves import OCTAVES, octave_of
 from gdppca.tables.base import divided
@@ -148,8 +148,8 @@ class Centre:
     r"""A private centre: the spatial median, by a walk of noisy looks from the origin.
 
     **Privacy.** Gaussian events only, replace-one, n public: counts of rows by distance
-    (`sensitivity.octave_counts`), then looks of d + 1 numbers, a unit vector and a number in
-    [-1, 1] per row (`sensitivity.looks`), then unit vectors alone (`sensitivity.directions`).
+    (`Moves.octave_counts`), then looks of d + 1 numbers, a unit vector and a number in
+    [-1, 1] per row (`Moves.looks`), then unit vectors alone (`Moves.directions`).
     Their number depends on what was released before; together they take `LARGEST_SHARE` of μ² at
     most, and what they leave is the matrix's (docs/proofs/centre.md).
     """
@@ -182,7 +182,8 @@ class Centre:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A centre of the columns; pairs are compared where the walk did not arrive."""
         X = divided(table.sample(self.public.n_seen), state.scale)
-        found = private_spatial_median(X, self.mu, noise, cautious=self.cautious)
+        moves = self.public.moves
+        found = private_spatial_median(X, self.mu, noise, cautious=self.cautious, moves=moves)
         if not found.arrived:
             return state.with_(events=found.events)
         scale = 1.0 if state.scale is None else state.scale
@@ -207,6 +208,7 @@ def private_spatial_median(
     *,
     longest_walk: float = LONGEST_WALK,
     cautious: bool = False,
+    moves: Moves = REPLACING,
 ) -> NoisyCentre:
     r"""Release a spatial median, from a start at the origin.
 
@@ -223,6 +225,8 @@ def private_spatial_median(
         Share of μ² after which the walk gives up.
     cautious : bool, default False
         Give up after the first look where the rest of the walk is not expected to fit.
+    moves : Moves
+        How far one row moves a look.
 
     Returns
     -------
@@ -248,7 +252,7 @@ def private_spatial_median(
     >>> private_spatial_median(X, 0.3, seeded_noise(1)).center.round(0) + 0.0
     array([ 5.e+03, -3.e+00,  0.e+00])
     """
-    walk = _Walk(X, mu, noise)
+    walk = _Walk(X, mu, noise, moves)
     if centre_budget(len(X), X.shape[1], mu).first > longest_walk:
         return walk.result()  # nothing drawn
     walk.measure_distance()
@@ -267,8 +271,8 @@ def private_spatial_median(
 class _Walk:
     """Where the walk is, and what it has drawn; everything it knows was released."""
 
-    def __init__(self, X: np.ndarray, mu: float, noise: Noise) -> None:
-        self._X, self._mu, self._noise = X, mu, noise
+    def __init__(self, X: np.ndarray, mu: float, noise: Noise, moves: Moves) -> None:
+        self._X, self._mu, self._noise, self._moves = X, mu, noise, moves
         self._n, self._d = X.shape
         self._budget = centre_budget(self._n, self._d, mu)
         self.center = np.zeros(self._d)
@@ -316,7 +320,7 @@ class _Walk:
         """Find the octave of the distances from the origin, by the fullest pair of noisy bins."""
         _, lengths = direction_sum(self._X, self.center)
         counts = np.bincount(octave_of(lengths) + OCTAVES, minlength=2 * OCTAVES + 1)
-        bound = sensitivity.octave_counts()
+        bound = self._moves.octave_counts()
         share, _ = self._noisy_mean(counts.astype(float), bound, self._budget.first)
         fullest = int(np.argmax(share[:-1] + share[1:]))
         self._distance = math.ldexp(1.0, fullest - OCTAVES)
@@ -338,7 +342,7 @@ class _Walk:
             self._settle()
             return
         total, _ = direction_sum(self._X, self.center)
-        gradient, sd = self._noisy_mean(total, sensitivity.directions(self._d), share)
+        gradient, sd = self._noisy_mean(total, self._moves.directions(self._d), share)
         # The Hessian is about (1 - 1/d) over the typical distance.
         self._go(gradient, sd, self._d / max(self._d - 1, 1))
 
@@ -356,7 +360,7 @@ class _Walk:
         """Draw the gradient and the typical distance together, and go; the gradient's size."""
         total, lengths = direction_sum(self._X, self.center)
         ratio = exact_sum(_compared(lengths, self._distance, far=far))
-        bound = sensitivity.looks(self._d)
+        bound = self._moves.looks(self._d)
         looked, sd = self._noisy_mean(np.append(total, ratio), bound, share)
         self._distance = _updated(self._distance, looked[-1], far=far)
         return self._go(looked[:-1], sd, 1.0)

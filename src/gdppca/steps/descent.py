@@ -29,7 +29,7 @@ class Descent:
     """Directions by noisy steps from a noisy start; half of ε and δ for each.
 
     **Privacy.** With `accounted`, the start is a noisy mean of zz' over pairs,
-    `sensitivity.scatter_sensitivity`. A row is in one pair, a pair adds at most 1 to the length of
+    `Moves.scatter`. A row is in one pair, a pair adds at most 1 to the length of
     a step's gradient, and each pair enters a step by its own coin of probability B/(n/2): T
     Gaussian mechanisms with Poisson sampling, accounted by Rényi divergences. Else none.
     """

@@ -21,7 +21,7 @@ from gdppca.linalg import LARGEST
 from gdppca.noise import Noise
 from gdppca.privacy import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import multiplier_beside
-from gdppca.sensitivity import CELLS
+from gdppca.sensitivity import REPLACING
 from gdppca.steps.quantile import quantile_grid
 
 MOST_CELLS = 10**6
@@ -284,7 +284,7 @@ def _gaussian(epsilon: float, delta: float, beside: tuple[float, ...]) -> Histog
     multiplier = multiplier_beside(epsilon, delta, beside)
     event = GaussianEvent(purpose=PURPOSE, noise_multiplier=multiplier)
     # Whole numbers lie on the noise's lattice while σ < 2⁴¹, so rounding to it adds nothing.
-    sigma = multiplier * CELLS
+    sigma = multiplier * REPLACING.cells()
     return HistogramNoise(law="gaussian", noise_sd=sigma, threshold=0, events=(event,))
 
 
@@ -338,7 +338,9 @@ def private_counts(counts: np.ndarray, level: HistogramNoise, noise: Noise) -> n
         case "none":
             return counts
         case "gaussian":
-            noisy = noise.gaussian(counts.astype(float), level.noise_sd, sensitivity=CELLS)
+            noisy = noise.gaussian(
+                counts.astype(float), level.noise_sd, sensitivity=REPLACING.cells()
+            )
             return np.rint(noisy).astype(np.int64)
     step = next(event.epsilon for event in level.events if isinstance(event, PureEvent))
     noisy = noise.laplace(counts, 1 / step)

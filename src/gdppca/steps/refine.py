@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import sensitivity
 from gdppca.linalg import LARGEST, SQRT2
 from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
 from gdppca.steps.pairing import halved_differences
@@ -38,7 +38,7 @@ class Refinement:
 
     **Privacy.** Gaussian events, as many as public numbers say, replace-one, n public. A row is in
     one distance or in one pair, so in each step it moves one clipped square per column by one,
-    `sensitivity.bounded_sums`; squares are whole multiples of 2⁻²⁴, so that their sums are exact
+    `Moves.bounded_sums`; squares are whole multiples of 2⁻²⁴, so that their sums are exact
     (docs/proofs/scale.md).
 
     There are twice as many distances as pairs, so a centre halves the noise. Columns with many
@@ -66,7 +66,9 @@ class Refinement:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Refined scales and their errors."""
         X = table.sample(self.public.n_seen)
-        scale, error = refined(X, state.coarse, state.location, self._multipliers, noise)
+        scale, error = refined(
+            X, state.coarse, state.location, self._multipliers, noise, self.public.moves
+        )
         return state.with_(scale=scale, scale_error=error, coarse=None, events=self.events)
 
 
@@ -76,20 +78,26 @@ def refined(
     center: np.ndarray | None,
     multipliers: list[float],
     noise: Noise,
+    moves: Moves = REPLACING,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scales > 0 and the errors of their logarithms; infinite where no size was found."""
     paired = np.full(X.shape[1], True) if center is None else coarse.ties > 0
     sizes = _Sizes.of(X, center, paired, noise)
     # Halves, as they are summed: of pairs √2 times as large, and of those that differ.
     unit = 0.5 * np.where(paired, SQRT2 / np.sqrt(1 - coarse.ties), 1.0)
-    spread, error = _followed(sizes, coarse.ties, coarse.scale * unit, multipliers, noise)
+    spread, error = _followed(sizes, coarse.ties, coarse.scale * unit, multipliers, noise, moves)
     error = np.hypot(error, np.where(paired, _PAIRING_SD / np.sqrt(sizes.numbers), 0.0))
     error = np.where(coarse.found, error, np.inf)
     return np.where(np.isfinite(error), spread / unit, 1.0), error
 
 
 def _followed(
-    sizes: _Sizes, ties: np.ndarray, spread: np.ndarray, multipliers: list[float], noise: Noise
+    sizes: _Sizes,
+    ties: np.ndarray,
+    spread: np.ndarray,
+    multipliers: list[float],
+    noise: Noise,
+    moves: Moves,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard deviation of the sizes that are not zero, and the error of its logarithm.
 
@@ -98,7 +106,7 @@ def _followed(
     error = np.full(len(spread), START)
     for step, multiplier in enumerate(multipliers, start=1):
         reach = _reach(ties, last=step == len(multipliers))
-        change, sd = _measured(sizes, ties, spread, reach, multiplier, noise)
+        change, sd = _measured(sizes, ties, spread, reach, multiplier, noise, moves)
         gain = START**2 / (START**2 + sd**2)
         spread = spread * np.exp(gain * change)
         error = _TAILS * sd * np.sqrt(gain)
@@ -120,11 +128,12 @@ def _measured(
     reach: np.ndarray,
     multiplier: float,
     noise: Noise,
+    moves: Moves,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How much larger the logarithm of the spread seems, and the noise of that."""
     tied, differing = ties > 0, 1 - ties
     bounds = np.clip(reach * spread, np.finfo(float).tiny, LARGEST)
-    bound = sensitivity.bounded_sums(len(spread))
+    bound = moves.bounded_sums(len(spread))
     noisy, sigma = noised(sizes.clipped_squares(bounds), multiplier, bound, noise)
     # What is less than its own noise is no smaller than that.
     shares = np.minimum(np.maximum(noisy, sigma) / (sizes.numbers * differing), 1.0)

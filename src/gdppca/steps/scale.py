@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import sensitivity
 from gdppca._words import rounded_up
 from gdppca.linalg import SQRT2
 from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
 from gdppca.privacy.accounting import gaussian_epsilon
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.octaves import OCTAVES, octave_of
 from gdppca.steps.pairing import halved_differences
@@ -55,7 +55,7 @@ class Scale:
     r"""The size of every column, to within a factor of about two.
 
     **Privacy.** One Gaussian event, replace-one, n public: a row is in one pair, so in each of d
-    columns it moves two counts by one, `sensitivity.octave_counts` (docs/proofs/scale.md).
+    columns it moves two counts by one, `Moves.octave_counts` (docs/proofs/scale.md).
     """
 
     public: Public
@@ -91,14 +91,18 @@ class Scale:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Coarse scales."""
-        coarse = coarse_scale(table.sample(self.public.n_seen), self._multiplier, noise)
+        coarse = coarse_scale(
+            table.sample(self.public.n_seen), self._multiplier, noise, self.public.moves
+        )
         return state.with_(scale=coarse.scale, coarse=coarse, events=self.events)
 
 
-def coarse_scale(X: np.ndarray, multiplier: float, noise: Noise) -> CoarseScale:
+def coarse_scale(
+    X: np.ndarray, multiplier: float, noise: Noise, moves: Moves = REPLACING
+) -> CoarseScale:
     """Draw the counts by octave, and read sizes and ties from them."""
     sizes = np.abs(halved_differences(X, noise))
-    middle, ties, found = _octaves(sizes, multiplier, noise)
+    middle, ties, found = _octaves(sizes, multiplier, noise, moves)
     scale = np.where(found, middle * 2 / (SQRT2 * _NORMAL_MEDIAN) * np.sqrt(1 - ties), 1.0)
     return CoarseScale(scale=scale, found=found, ties=ties)
 
@@ -132,7 +136,7 @@ def _octave_noise(n_samples: int, n_features: int, mu: float, share: float) -> f
 
 
 def _octaves(
-    sizes: np.ndarray, multiplier: float, noise: Noise
+    sizes: np.ndarray, multiplier: float, noise: Noise, moves: Moves
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per column: median of the sizes that are not zero, sure share of zeros, whether it varies.
 
@@ -144,7 +148,7 @@ def _octaves(
     index = (octave_of(sizes) + OCTAVES + 1) // 2 + 2
     index = np.where(sizes == 0, 0, index)
     counts = np.stack([np.bincount(index[:, k], minlength=bins) for k in range(d)])
-    noisy, sigma = noised(counts.astype(float), multiplier, sensitivity.octave_counts(d), noise)
+    noisy, sigma = noised(counts.astype(float), multiplier, moves.octave_counts(d), noise)
     shares, sd = noisy / n, sigma / n
     # One bin or two together, whichever stands out more from the noise.
     heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])

@@ -14,7 +14,7 @@ from gdppca.kernels import Scheme
 from gdppca.noise import Noise, calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, PureEvent
 from gdppca.privacy.accounting import classical_multiplier, gdp_mu, multiplier_left
-from gdppca.sensitivity import CALIBRATIONS, paper_sensitivity, scatter_sensitivity
+from gdppca.sensitivity import CALIBRATIONS, REPLACING, Moves, paper_sensitivity
 from gdppca.signs import Sign
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.centre import centre_bias
@@ -47,10 +47,16 @@ class MatrixBudget:
     stated: float | None = None
 
     def level(
-        self, sign: Sign, scheme: Scheme, n: int, d: int, spent: tuple[Event, ...] = ()
+        self,
+        sign: Sign,
+        scheme: Scheme,
+        n: int,
+        d: int,
+        spent: tuple[Event, ...] = (),
+        moves: Moves = REPLACING,
     ) -> ScatterNoise:
         """Noise of a matrix, beside what was spent before it."""
-        bound = scatter_sensitivity(scheme, sign.sup_norm, n, d)
+        bound = moves.scatter(scheme, sign.sup_norm, n, d)
         length = linalg.packed_length(d)
         if math.isinf(self.mu):
             sd = multiplier = 0.0
@@ -115,7 +121,7 @@ def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> N
 class Scatter:
     r"""The noisy matrix, and its leading eigenvectors.
 
-    **Privacy.** One Gaussian event, replace-one, n public, `sensitivity.scatter_sensitivity`
+    **Privacy.** One Gaussian event, replace-one, n public, `Moves.scatter`
     (docs/proofs/sensitivity.md).
 
     **Paper.** :math:`\tilde K_g = \hat K_g + \mathrm{vecd}^{-1}(\xi)`,
@@ -146,7 +152,8 @@ class Scatter:
         if self.budget is None or not state.events:
             return self.first
         n, d = self.public.n_samples, self.public.n_features
-        return self.budget.level(state.sign, state.scheme, n, d, state.events)
+        moves = self.public.moves
+        return self.budget.level(state.sign, state.scheme, n, d, state.events, moves)
 
     def _kept(self, state: State, eigenvalues: np.ndarray) -> int:
         """How many directions are kept: as many as asked for, or as stand above the noise."""

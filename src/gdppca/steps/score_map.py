@@ -38,7 +38,7 @@ class MapCounts:
 
     **Privacy.** (ε, δ), replace-one, n public: two pure events per axis for the frame (one where a
     centre is known), scores that move by `sensitivity.ONE_RANK`; then two pure events or a Gaussian
-    one for the counts, `sensitivity.CELLS`: one row leaves one cell and enters another, over all
+    one for the counts, `Moves.cells`: one row leaves one cell and enters another, over all
     groups together (docs/proofs/histogram.md).
     """
 

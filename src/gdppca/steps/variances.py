@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from gdppca import _validate, sensitivity
+from gdppca import _validate
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.noise import Noise, calibrated_sigma, noised
 from gdppca.privacy import Event, NonPrivateEvent
@@ -44,8 +44,8 @@ class Variances:
 
     **Privacy.** (ε, δ), replace-one, n public. Rows are paired at random, each in one pair, so one
     row moves one of the ⌊n/2⌋ score vectors :math:`y = V(x_i - x_j)/\sqrt2`. Ten noisy counts per
-    component find its bound b (`sensitivity.counts_below`). Then :math:`\sum \min(y^2/b^2, 1)`,
-    each term rounded to 2⁻²⁴ so that the sum is exact (`sensitivity.bounded_sums`). Eleven Gaussian
+    component find its bound b (`Moves.counts_below`). Then :math:`\sum \min(y^2/b^2, 1)`,
+    each term rounded to 2⁻²⁴ so that the sum is exact (`Moves.bounded_sums`). Eleven Gaussian
     events that compose to exactly (ε, δ); docs/proofs/spectrum.md.
     """
 
@@ -81,7 +81,11 @@ class Variances:
     @property
     def _count_sigma(self) -> float:
         m, multiplier = self.n_components, self._multipliers[0]
-        return calibrated_sigma(multiplier, sensitivity.counts_below(m), m) if multiplier else 0.0
+        return (
+            calibrated_sigma(multiplier, self.public.moves.counts_below(m), m)
+            if multiplier
+            else 0.0
+        )
 
     @property
     def doubt(self) -> str | None:
@@ -101,7 +105,7 @@ class Variances:
         sizes = paired_sizes(X, state.components, noise)  # not private
         n, m = sizes.shape
         bounds = self._bounds(sizes, noise)
-        squares, bound = square_sums(sizes, bounds), sensitivity.bounded_sums(m)
+        squares, bound = square_sums(sizes, bounds), self.public.moves.bounded_sums(m)
         sums, sd = noised(squares, self._multipliers[1], bound, noise)
         variances, up, down = (
             self._variances((sums + move) / n, bounds) for move in (0.0, sd, -sd)
@@ -117,7 +121,9 @@ class Variances:
             quantile = 1 - min(_TRIM[1], max(_TRIM[0], 4 * self._count_sigma / n))
         start = np.full(m, -(2 ** (_LEVELS - 1)))  # in steps of 2^(1/8)
         count, _ = self._multipliers
-        index = bisected(sizes, quantile * n, _grid, start, _LEVELS, count, noise)
+        index = bisected(
+            sizes, quantile * n, _grid, start, _LEVELS, count, noise, self.public.moves
+        )
         found = _grid(index + 0.5)
         return found if self.method == "winsorized" else found * _REACH[self.method] / _MEDIAN
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca import sensitivity
 from gdppca.linalg import SQRT2
 from gdppca.noise import Noise, calibrated_sigma, noised
 from gdppca.privacy import Event, NonPrivateEvent
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.bisection import bisected
 
@@ -76,7 +76,7 @@ class WinsorizedMean:
     def doubt(self) -> str | None:
         """Whether the noise of a count may carry a bound away; from public numbers."""
         n, d = self.public.n_seen, self.public.n_features
-        if 4 * _count_sigma(self._multipliers[0], d) <= _TRIM[1] * n:
+        if 4 * _count_sigma(self._multipliers[0], d, self.public.moves) <= _TRIM[1] * n:
             return None
         return (
             f"{n} rows are few for a private centre of {d} columns: its bounds may be mere noise. "
@@ -87,8 +87,8 @@ class WinsorizedMean:
         """A centre, and the bounds that rows were winsorised to."""
         X = table.sample(self.public.n_seen)
         count, mean = self._multipliers
-        bounds = winsorized_bounds(X, count, noise)
-        center = winsorized_mean(X, *bounds, mean, noise)
+        bounds = winsorized_bounds(X, count, noise, self.public.moves)
+        center = winsorized_mean(X, *bounds, mean, noise, self.public.moves)
         return state.with_(location=center, bounds=bounds, events=self.events)
 
 
@@ -97,11 +97,11 @@ def _multiplier(rho: float) -> float:
     return 1 / math.sqrt(2 * rho)
 
 
-def _count_sigma(multiplier: float, d: int) -> float:
+def _count_sigma(multiplier: float, d: int, moves: Moves) -> float:
     """Noise of one of the 2d counts of a halving."""
     if multiplier == 0:
         return 0.0
-    return calibrated_sigma(multiplier, sensitivity.counts_below(2 * d), 2 * d)
+    return calibrated_sigma(multiplier, moves.counts_below(2 * d), 2 * d)
 
 
 def trimmed_share(n_samples: int, sigma: float) -> float:
@@ -111,20 +111,20 @@ def trimmed_share(n_samples: int, sigma: float) -> float:
 
 
 def winsorized_bounds(
-    X: np.ndarray, multiplier: float, noise: Noise
+    X: np.ndarray, multiplier: float, noise: Noise, moves: Moves = REPLACING
 ) -> tuple[np.ndarray, np.ndarray]:
     """A lower and an upper quantile of each column, by powers of two and then in between."""
     n, d = X.shape
-    share = trimmed_share(n, _count_sigma(multiplier, d))
+    share = trimmed_share(n, _count_sigma(multiplier, d, moves))
     wanted = n * np.array([[share], [1 - share]])
     start = np.full((2, d), -(2**_LOG_LEVELS) // 2)
-    index = bisected(X, wanted, _grid, start, _LOG_LEVELS, multiplier, noise)
+    index = bisected(X, wanted, _grid, start, _LOG_LEVELS, multiplier, noise, moves)
     left, width = _grid(index), _grid(index + 1) - _grid(index)
 
     def between(k: np.ndarray) -> np.ndarray:
         return left + width * (k / 2**_LINEAR_LEVELS)  # exact: widths are powers of two
 
-    k = bisected(X, wanted, between, np.zeros_like(index), _LINEAR_LEVELS, multiplier, noise)
+    k = bisected(X, wanted, between, np.zeros_like(index), _LINEAR_LEVELS, multiplier, noise, moves)
     low, high = between(k)[0], between(k + 1)[1]
     return np.minimum(low, high), np.maximum(low, high)
 
@@ -135,12 +135,17 @@ def _grid(index: np.ndarray) -> np.ndarray:
 
 
 def winsorized_mean(
-    X: np.ndarray, lower: np.ndarray, upper: np.ndarray, multiplier: float, noise: Noise
+    X: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    multiplier: float,
+    noise: Noise,
+    moves: Moves = REPLACING,
 ) -> np.ndarray:
     """Noisy mean of the rows winsorised to the bounds."""
     n, d = X.shape
     sums = np.array([_way(X[:, k], lower[k], upper[k]) for k in range(d)])
-    noisy = noised(sums, multiplier, sensitivity.bounded_sums(d), noise).values
+    noisy = noised(sums, multiplier, moves.bounded_sums(d), noise).values
     return lower + (upper - lower) * np.clip(noisy / n, 0.0, 1.0)
 
 
