@@ -70,8 +70,8 @@ def design_of(
     asked: Parameters, public: Public, supply: Supply = Supply.TABLE, shares: Shares | None = None
 ) -> Design:
     """Check every parameter against public numbers, and share the budget out, once."""
-    start = _start(asked, public, supply)
     radius = _radius(asked, public, supply)
+    start = _start(asked, public, supply)
     shares = shares or Shares()
     more = _more(asked, public, shares)
     beside = tuple(event for step in (*radius, *more) for event in step.events)
