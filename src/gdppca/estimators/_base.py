@@ -130,14 +130,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._forget()
         noise = noise_for(self.random_state)
         with open_table(source, noise, **how) as table:
-            self._learn_table(source, table)
+            require_columns(table.n_samples, table.n_features)
             design = self._design(table, shares)
+            self._learn_table(source, table)  # nothing of a table whose fit is refused
             state = run(design, table, noise, self.ledger, progress)
         return self._publish(design, state, self.ledger, seeded=noise.seeded)
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
-        require_columns(table.n_samples, table.n_features)
         if isinstance(table, MemoryTable) and not isinstance(source, str | os.PathLike | list):
             named = source if table.names else table.values
             validate_data(self, named, reset=True, skip_check_array=True)
