@@ -73,8 +73,8 @@ def open_table(
         return replace(table, codes=codes, groups=names)
     if whole:
         raise ParameterError(
-            "`variances`, `score_map` and `groups` need all rows in memory, and so do the methods "
-            "that ours is compared with: a table, or one CSV or Parquet file that fits into it."
+            "`variances`, `score_map` and `groups`, like every estimator but DPPCA, need a table "
+            "in memory, or one CSV or Parquet file that fits into memory."
         )
     return _in_parts(source, package, None if assume_shuffled else noise.keys(), columns)
 

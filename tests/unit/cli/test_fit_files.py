@@ -61,8 +61,11 @@ def test_order_may_be_taken_as_it_is_and_the_release_says_so(folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["visits", "--score-map", "0.2"], "fits into memory"),
-        (["visits", "--variances", "0.2"], "fits into memory"),
+        (["visits", "--score-map", "0.2"], "`--score-map` and `--groups`"),
+        (["visits", "--score-map", "0.2"], "file that fits into memory"),
+        (["visits", "--variances", "0.2"], "file that fits into memory"),
+        (["visits", "--score-map", "0.2", "--groups", "d=1,2"], "file that fits into memory"),
+        (["all.csv", "--variances", "0.2", "--assume-shuffled"], "`--assume-shuffled` is for"),
         (["all.csv", "--variances", "0.2", "--assume-shuffled"], "read in parts"),
         (["visits", "all.csv"], "several kinds"),
         (["nothing/*.csv"], "nothing/*.csv"),
