@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gdppca.plots._style import BLUE, GREY, ORANGE, new_figure, open_frame, write_picture
+from gdppca.plots.style import BLUE, GREY, ORANGE, new_figure, open_frame, write_picture
 
 RATIOS = {  # method: against what
     "fit, centre": "PCA",
@@ -165,39 +166,40 @@ def _spoken(seconds: float) -> str:
 
 def figure_of_time(measured: dict) -> Any:
     """Time against rows and against columns, with the slopes."""
-    figure = new_figure(figsize=(9, 4))
-    by_rows, by_columns = figure.subplots(1, 2)
-    for name, colour in COLOURS.items():
-        sizes, seconds = along(measured, "n", name, d=20)
-        slope = row_exponent(measured, name)
-        label = f"{name}: rows to the {slope:.2f}"
-        by_rows.loglog(sizes, seconds, "o-", color=colour, label=label)
-        sizes, seconds = along(measured, "d", name, n=20_000)
-        slope = exponent(sizes[-3:], seconds[-3:])
-        label = f"{name}: columns to the {slope:.2f}"
-        by_columns.loglog(sizes, seconds, "o-", color=colour, label=label)
-    by_rows.set(xlabel="rows, 20 columns", ylabel="seconds")
-    by_columns.set(xlabel="columns, 20,000 rows")
-    _plain(by_rows, by_columns)
-    return figure
+
+    def slope(name: str, key: str, sizes: Any, seconds: Any) -> float:
+        return row_exponent(measured, name) if key == "n" else exponent(sizes[-3:], seconds[-3:])
+
+    return _by_rows_and_columns(
+        lambda name, key, fixed: along(measured, key, name, **fixed), slope, "seconds"
+    )
 
 
 def figure_of_memory(measured: dict) -> Any:
     """Memory beside the table against rows and against columns."""
+
+    def points(name: str, key: str, fixed: dict) -> Any:
+        wanted = {"method": name} | fixed
+        found = [each for each in measured["memory"] if wanted.items() <= each.items()]
+        return zip(*((each[key], max(each["megabytes"], 0.1)) for each in found), strict=True)
+
+    def slope(name: str, key: str, sizes: Any, values: Any) -> float:
+        return exponent(sizes[-3:], values[-3:])
+
+    return _by_rows_and_columns(points, slope, "megabytes beside the table")
+
+
+def _by_rows_and_columns(points: Callable[..., Any], slope: Callable[..., float], what: str) -> Any:
+    """One panel against rows and one against columns, a line with its slope for every method."""
     figure = new_figure(figsize=(9, 4))
     by_rows, by_columns = figure.subplots(1, 2)
+    ways = ((by_rows, "n", "rows", {"d": 20}), (by_columns, "d", "columns", {"n": 20_000}))
     for name, colour in COLOURS.items():
-        for axes, key, fixed in ((by_rows, "n", ("d", 20)), (by_columns, "d", ("n", 20_000))):
-            points = [
-                (each[key], max(each["megabytes"], 0.1))
-                for each in measured["memory"]
-                if each["method"] == name and each[fixed[0]] == fixed[1]
-            ]
-            sizes, values = zip(*points, strict=True)
-            slope = exponent(sizes[-3:], values[-3:])
-            label = f"{name}: {'rows' if key == 'n' else 'columns'} to the {slope:.2f}"
+        for axes, key, word, fixed in ways:
+            sizes, values = points(name, key, fixed)
+            label = f"{name}: {word} to the {slope(name, key, sizes, values):.2f}"
             axes.loglog(sizes, values, "o-", color=colour, label=label)
-    by_rows.set(xlabel="rows, 20 columns", ylabel="megabytes beside the table")
+    by_rows.set(xlabel="rows, 20 columns", ylabel=what)
     by_columns.set(xlabel="columns, 20,000 rows")
     _plain(by_rows, by_columns)
     return figure

@@ -3,17 +3,8 @@
 import mpmath
 import numpy as np
 
+from gdppca import signs
 from gdppca.linalg import LARGEST
-from gdppca.signs import (
-    Ball,
-    Custom,
-    LinearlyRedescending,
-    Quad,
-    Shell,
-    Spherical,
-    Trimmed,
-    Winsor,
-)
 
 ROWS, COLUMNS = 20, 3
 
@@ -24,15 +15,15 @@ def smooth(s):
 
 
 SIGNS = [
-    Spherical(),
-    Winsor(1.0),
-    Winsor(1e-3),
-    Trimmed(1.0),
-    Ball(1.0),
-    Quad(1.0),
-    Shell(0.5, 2.0),
-    LinearlyRedescending(1.0),
-    Custom(smooth, 1.0),
+    signs.Spherical(),
+    signs.Winsor(1.0),
+    signs.Winsor(1e-3),
+    signs.Trimmed(1.0),
+    signs.Ball(1.0),
+    signs.Quad(1.0),
+    signs.Shell(0.5, 2.0),
+    signs.LinearlyRedescending(1.0),
+    signs.Custom(smooth, 1.0),
 ]
 
 

@@ -14,7 +14,7 @@ from gdppca._validate import floats
 LARGEST = float(np.finfo(float).max)
 SQRT2 = float(np.sqrt(2.0))
 
-_SMALL = 64  # columns up to which a full decomposition is as fast as a part of one
+SMALL = 64  # columns up to which a full decomposition is as fast as a part of one
 
 
 def vecd(matrix: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class Spectrum:
 
     def __init__(self, matrix: np.ndarray) -> None:
         self._matrix = np.asarray_chkfinite(matrix)
-        if len(matrix) <= _SMALL:
+        if len(matrix) <= SMALL:
             self.values, self._vectors = eigen_descending(matrix)
             return
         self._scaled, exponent = _scaled(matrix)
@@ -112,7 +112,7 @@ class Spectrum:
 
     def leading(self, m: int) -> np.ndarray:
         """The first m eigenvectors as columns with stable signs."""
-        if len(self._matrix) <= _SMALL:
+        if len(self._matrix) <= SMALL:
             return self._vectors[:, :m]
         if m == 0:
             return np.empty((len(self._matrix), 0))
@@ -214,11 +214,15 @@ def sin_theta(first: np.ndarray, second: np.ndarray) -> float:
     >>> float(round(sin_theta(np.eye(3)[:1], np.array([[1.0, 1.0, 0.0]])), 6))
     0.707107
     """
+    return float(min(1.0, linalg.norm(part_outside(first, second), ord=2)))
+
+
+def part_outside(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Part of an orthonormal basis of the second subspace that lies outside the first."""
     a = orthonormal_basis("first", first)
     b = orthonormal_basis("second", second)
     if a.shape != b.shape:
         raise ParameterError(
             f"`first` and `second` must have one shape, got {a.T.shape} and {b.T.shape}."
         )
-    outside = b - a @ (a.T @ b)
-    return float(min(1.0, linalg.norm(outside, ord=2)))
+    return b - a @ (a.T @ b)

@@ -31,9 +31,10 @@ _DANGEROUS = frozenset(
         "ledgers/head.py",
         "ledgers/ledger.py",
         "ledgers/sql.py",
+        "releases/files.py",
         "releases/release.py",
-        "releases/scatter.py",
         "report/render.py",
+        "steps/scatter.py",
     )
 )
 

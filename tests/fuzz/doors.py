@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 from gdppca import DPPCA, GdppcaError, Release
 from gdppca.cli.main import app
-from gdppca.releases import release as release_module
+from gdppca.releases.files import checksum
 from gdppca.tables.files import read_table
 from gdppca.tables.frames import as_matrix
 
@@ -124,7 +124,7 @@ def sealed_release_door(content: bytes) -> bool:
     try:
         plain = json.loads(content)
         if isinstance(plain, dict):
-            plain["checksum"] = release_module._checksum(plain)
+            plain["checksum"] = checksum(plain)
             content = json.dumps(plain).encode()
     except (ValueError, TypeError, RecursionError):
         pass

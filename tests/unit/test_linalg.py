@@ -73,7 +73,7 @@ def turned(values, seed):
 @st.composite
 def symmetric_matrices(draw):
     """Spectra with gaps of any size, clusters, ties, zeros, and entries of any size."""
-    d = draw(st.sampled_from([1, 2, 5, linalg._SMALL, linalg._SMALL + 1, 90]))
+    d = draw(st.sampled_from([1, 2, 5, linalg.SMALL, linalg.SMALL + 1, 90]))
     gap = 10.0 ** draw(st.integers(-16, 0))
     few = draw(st.integers(0, d))
     values = np.concatenate([3 + gap * np.arange(few), gap * np.arange(d - few)])

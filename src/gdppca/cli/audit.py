@@ -13,7 +13,7 @@ from rich.table import Table
 from gdppca import _validate
 from gdppca.auditing import METHODS, AuditResult, audit
 from gdppca.cli.show import console, late_progress
-from gdppca.plots._style import require_ending, write_picture
+from gdppca.plots.style import require_ending, write_picture
 
 
 def run_audit(

@@ -14,7 +14,7 @@ from typing import Any
 from gdppca._errors import ParameterError
 from gdppca.planning.plan import NEWER_FIELDS, PLAN_FIELDS
 from gdppca.plots import release_figure
-from gdppca.plots._style import require_ending, write_picture
+from gdppca.plots.style import require_ending, write_picture
 from gdppca.releases import Release
 
 PAGES = (".html", ".htm")

@@ -17,7 +17,7 @@ from gdppca.cli.show import console, late_progress
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
-from gdppca.plots._style import ENDINGS
+from gdppca.plots.style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
 from gdppca.tables.sources import files_behind

@@ -17,8 +17,8 @@ from gdppca._errors import ParameterError
 from gdppca.cli.options import require_private_radius
 from gdppca.cli.show import console, in_options
 from gdppca.planning import Plan, plan
-from gdppca.plots._style import require_ending, write_picture
 from gdppca.plots.curve import plan_figure
+from gdppca.plots.style import require_ending, write_picture
 
 _LADDER = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _BAR = 40  # characters for an error of one

@@ -29,10 +29,8 @@ def paper_directions(d: int, m: int = 2) -> np.ndarray:
     d, m = _validate.count(n_features=d, at_least=4), _validate.count(n_components=m)
     if m > d:
         raise ParameterError(f"There are at most {d} directions, got {m} spikes.")
-    start = np.zeros((2, d))
-    start[0, :4], start[1, :4] = _V1, _V2
-    rest = linalg.null_space(start).T
-    return np.concatenate([start, rest])[:m]
+    start = np.pad([_V1, _V2], ((0, 0), (0, d - 4)))
+    return np.concatenate([start, linalg.null_space(start).T])[:m]
 
 
 def make_elliptical(
@@ -115,10 +113,10 @@ def make_contaminated(
     *,
     fraction: float = 0.05,
     shift: float = 25.0,
-    direction: Any = None,
     spread: float = 0.05,
-    spikes: Any = SPIKES,
+    direction: Any = None,
     noise: float = 1.0,
+    spikes: Any = SPIKES,
     random_state: int | None = None,
 ) -> Sample:
     r"""Gaussian rows of which a fraction is replaced by a tight far cluster.
@@ -158,9 +156,9 @@ def make_contaminated(
     if not 0 <= fraction < 1:
         raise ParameterError(f"`fraction` must lie in [0, 1), got {fraction!r}.")
     X, V = make_elliptical(n, d, spikes=spikes, noise=noise, random_state=random_state)
-    outlying = np.zeros(d)
-    outlying[:4] = _OUTLYING
-    if direction is not None:
+    if direction is None:
+        outlying = np.pad(_OUTLYING, (0, d - 4))
+    else:
         outlying = _validate.vector(d, direction=direction)
     # Another stream than the clean rows', but fixed by the same seed.
     rng = generator_for(None if random_state is None else random_state + 2**32)
@@ -199,17 +197,15 @@ def make_gamma(n: int, *, reading: str = "scale", random_state: int | None = Non
 
     Parameters
     ----------
-    n : int
-        Rows.
+    n, random_state
+        As in `make_laplace`.
     reading : "scale" or "rate", default "scale"
         What the paper's √2 is; it does not say.
-    random_state : None or int, default None
-        Seed.
 
     Returns
     -------
     Sample
-        ``X`` of shape (n, 5) and the first two unit vectors.
+        As in `make_laplace`.
 
     Examples
     --------
@@ -217,9 +213,8 @@ def make_gamma(n: int, *, reading: str = "scale", random_state: int | None = Non
     >>> make_gamma(10, reading="rate", random_state=0).X.shape
     (10, 5)
     """
-    scale = {"scale": np.sqrt(2), "rate": np.sqrt(0.5)}[
-        _validate.one_of(("scale", "rate"), reading=reading)
-    ]
+    scales = {"scale": np.sqrt(2), "rate": np.sqrt(0.5)}
+    scale = scales[_validate.one_of(tuple(scales), reading=reading)]
     n = _validate.count(n=n)
     rng = generator_for(random_state)
     X = rng.normal(size=(n, 5))

@@ -64,10 +64,12 @@ def load_europe(path: str | Path, *, random_state: int = 0) -> Europe:
     folder = Path(path)
     if not folder.is_dir():
         raise DataError(f"There is no folder '{folder}'. {_WHERE}")
-    ids, coordinates = _coordinates(folder / f"{_STEM}.eigs")
-    eigenvalues = _numbers(folder / f"{_STEM}.eval", 1)[:_COORDINATES, 0]
+    people = folder / f"{_STEM}.eigs"
+    coordinates = _numbers(people, slice(2, 2 + _COORDINATES), _COORDINATES, fewest=1, header=1)
+    ids = [line.split()[0] for line in _lines(people)[1:]]
+    eigenvalues = _numbers(folder / f"{_STEM}.eval", slice(None), 1, fewest=_COORDINATES)
     rotation = ortho_group.rvs(_COORDINATES, random_state=generator_for(random_state))
-    X = 20 * (coordinates * eigenvalues) @ rotation
+    X = 20 * (coordinates * eigenvalues[:_COORDINATES, 0]) @ rotation
     countries, places = _countries(folder / "PCA.txt", ids)
     return Europe(X, countries, places, _colors(folder, ids))
 
@@ -82,33 +84,18 @@ def _bad(path: Path, line: int) -> DataError:
     return DataError(f"'{path.name}' has an unexpected shape in line {line}.")
 
 
-def _coordinates(path: Path) -> tuple[list[str], np.ndarray]:
-    ids, rows = [], []
-    for number, line in enumerate(_lines(path)[1:], start=2):
-        parts = line.split()
+def _numbers(path: Path, columns: slice, width: int, fewest: int, header: int = 0) -> np.ndarray:
+    """Some columns of a file, in every line so many numbers, in at least so many lines."""
+    rows: list[list[float]] = []
+    for number, line in enumerate(_lines(path)[header:], start=header + 1):
         try:
-            rows.append([float(part) for part in parts[2 : 2 + _COORDINATES]])
-            ids.append(parts[0])
-        except (ValueError, IndexError):
-            raise _bad(path, number) from None
-        if len(rows[-1]) != _COORDINATES:
-            raise _bad(path, number)
-    if not rows:
-        raise _bad(path, 2)
-    return ids, np.array(rows)
-
-
-def _numbers(path: Path, columns: int) -> np.ndarray:
-    rows = []
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            rows.append([float(part) for part in line.split()])
+            rows.append([float(part) for part in line.split()[columns]])
         except ValueError:
             raise _bad(path, number) from None
-        if len(rows[-1]) != columns:
+        if len(rows[-1]) != width:
             raise _bad(path, number)
-    if len(rows) < _COORDINATES:
-        raise _bad(path, len(rows) + 1)
+    if len(rows) < fewest:
+        raise _bad(path, header + len(rows) + 1)
     return np.array(rows)
 
 

@@ -2,12 +2,11 @@
 
 from gdppca.design.design import Design
 from gdppca.design.parameters import Parameters, design_of
-from gdppca.design.promise import ASSUMED_LOCATION, assumed_of_sign
+from gdppca.design.promise import assumed_of_sign
 from gdppca.design.run import note_spend_on_error, run
 from gdppca.design.shares import Shares
 
 __all__ = [
-    "ASSUMED_LOCATION",
     "Design",
     "Parameters",
     "Shares",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gdppca.design.promise import promise
-from gdppca.privacy import Event, Guarantee, Status
+from gdppca.privacy import Assumption, Event, Guarantee, Status
 from gdppca.steps.base import Public, State, Step
 
 Kind = TypeVar("Kind")
@@ -25,7 +25,7 @@ class Design:
     noiseless: bool = False
     start: State = field(default_factory=State)  # what is public
     calibration: str = "tight"
-    assumptions: tuple[str, ...] = ()  # beside what every release takes for granted
+    assumptions: tuple[Assumption, ...] = ()  # beside what every release takes for granted
     status: Status = Status.PROVEN
     reason: str = ""
 

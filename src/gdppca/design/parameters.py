@@ -9,16 +9,10 @@ from typing import Any, Self
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design.design import Design
-from gdppca.design.promise import (
-    ASSUMED_GROUPS,
-    ASSUMED_LOCATION,
-    ASSUMED_ORDER,
-    ASSUMED_SCALE,
-    assumed_of_sign,
-)
+from gdppca.design.promise import assumed_of_sign
 from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
-from gdppca.privacy import Event
+from gdppca.privacy import Assumption, Event, assumptions
 from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
@@ -27,7 +21,7 @@ from gdppca.steps.radius import Radius
 from gdppca.steps.refine import Refinement
 from gdppca.steps.scale import Scale
 from gdppca.steps.scatter import Scatter, matrix_budget, require_representable
-from gdppca.tables.base import ASSUMED_SHUFFLED, Supply
+from gdppca.tables.base import Supply
 
 _LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
@@ -136,17 +130,17 @@ def _start(asked: Parameters, public: Public, supply: Supply) -> State:
 
 def _assumptions(
     start: State, public: Public, supply: Supply, shares: Shares, *, sampled: bool
-) -> tuple[str, ...]:
+) -> tuple[Assumption, ...]:
     """What is taken for granted beside what every estimator does."""
     ordered = start.scheme.ordered or (sampled and public.n_seen < public.n_samples)
     taken = {
-        ASSUMED_LOCATION: start.location is not None,
-        ASSUMED_SCALE: start.scale is not None,
-        ASSUMED_ORDER: supply is Supply.BATCHES and start.scheme.ordered,
-        ASSUMED_SHUFFLED: supply is Supply.UNSHUFFLED and ordered,
-        ASSUMED_GROUPS: shares.groups is not None,
+        assumptions.PUBLIC_CENTRE: start.location is not None,
+        assumptions.PUBLIC_SCALE: start.scale is not None,
+        assumptions.SHUFFLED_INSIDE: supply is Supply.BATCHES and start.scheme.ordered,
+        assumptions.ORDER_AS_IT_CAME: supply is Supply.UNSHUFFLED and ordered,
+        assumptions.PUBLIC_GROUPS: shares.groups is not None,
     }
-    return assumed_of_sign(start.sign) + tuple(words for words, holds in taken.items() if holds)
+    return assumed_of_sign(start.sign) + tuple(each for each, holds in taken.items() if holds)
 
 
 def _require_noise(matrix: Scatter, start: State, least_mu: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -138,10 +137,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
-        if isinstance(table, MemoryTable) and not isinstance(source, str | os.PathLike | list):
-            named = source if table.names else table.values
-            validate_data(self, named, reset=True, skip_check_array=True)
-        else:
+        if isinstance(table, MemoryTable) and table.names and hasattr(source, "columns"):
+            validate_data(self, source, reset=True, skip_check_array=True)
+        else:  # scikit-learn finds no names in tables of Dask, Spark and DuckDB
             self._learn_columns(table.n_features, table.names)
 
     @abstractmethod

@@ -11,16 +11,13 @@ from gdppca._errors import ParameterError
 from gdppca.design import Design
 from gdppca.estimators._baseline import Baseline
 from gdppca.privacy import Status
+from gdppca.privacy.assumptions import NOT_CRYPTOGRAPHIC
 from gdppca.steps.base import Public
 from gdppca.steps.descent import Descent
 
 _TOO_LITTLE = (
     "the printed noise is too small by a factor near n/B for subsampled Gaussian steps, and the "
     'start divides by the data\'s own largest norm; use noise="accounted"'
-)
-_ASSUMED_GENERATOR = (
-    "The noise of the steps is floating-point noise of a generator that is not cryptographic, "
-    "with a secret seed of 256 bits: nobody recovers its state from the directions."
 )
 
 
@@ -111,7 +108,7 @@ class NSGGD(Baseline):
             descent,
             public=public,
             calibration=self.noise,
-            assumptions=(_ASSUMED_GENERATOR,) if private else (),
+            assumptions=(NOT_CRYPTOGRAPHIC,) if private else (),
             status=Status.PROVEN if private else Status.NONE,
             reason="" if private else _TOO_LITTLE,
         )

@@ -11,11 +11,12 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
-from gdppca.design import ASSUMED_LOCATION, Design, assumed_of_sign
+from gdppca.design import Design, assumed_of_sign
 from gdppca.estimators._baseline import Baseline
 from gdppca.kernels import OneSample
 from gdppca.privacy import Status
 from gdppca.privacy.accounting import gaussian_multiplier
+from gdppca.privacy.assumptions import PUBLIC_CENTRE
 from gdppca.signs import as_sign
 from gdppca.steps.base import Public, State, Step
 from gdppca.steps.scatter import MatrixBudget, Scatter, require_representable
@@ -120,7 +121,7 @@ class SignCovariancePCA(Baseline):
             start=State(sign=sign, scheme=OneSample(), location=center),
             noiseless=math.isinf(rho),
             calibration=self.noise,
-            assumptions=assumed_of_sign(sign) + ((ASSUMED_LOCATION,) if center is not None else ()),
+            assumptions=assumed_of_sign(sign) + ((PUBLIC_CENTRE,) if center is not None else ()),
             status=Status.NONE if published else Status.PROVEN,
             reason=_UNPROVEN if published else "",
         )

@@ -19,7 +19,7 @@ def direction_sum(X: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.nda
     Each coordinate of a unit vector is rounded to a multiple of `STEP`, by a rule that looks at
     its own row alone; a row at the centre counts as zero.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import row_loops
 
     n, d = X.shape
     lengths = np.empty(n)
@@ -28,7 +28,7 @@ def direction_sum(X: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.nda
         part = slice(start, start + _TASK)
         total = np.zeros(d)
         rows = np.ascontiguousarray(X[part])
-        _compiled.add_directions(rows, center, 1 / STEP, total, lengths[part])
+        row_loops.add_directions(rows, center, 1 / STEP, total, lengths[part])
         return total.astype(np.int64)
 
     whole = sum(in_order(part_sum, range(0, n, _TASK)), start=np.zeros(d, dtype=np.int64))

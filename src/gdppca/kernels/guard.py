@@ -13,19 +13,15 @@ left is summed directly, each pair scaled by its own power of two.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-
 import numpy as np
 
+from gdppca.kernels.panels import Tile
 from gdppca.linalg import LARGEST, SQRT2, symmetrized
 from gdppca.signs import Sign, Spherical
 
 UNIT_ROUNDOFF = 2.0**-53
-SMALLEST = 2.0**-450  # scaled entries; their differences and squares cannot underflow
 LARGEST_GUARD = 4096.0
 LARGEST_WEIGHT = 1e280  # so that sums of weights stay finite
-_CENTRE_ROWS = 63
 DIRECT_ROWS = 1024  # differences whose outer products are summed by one matrix product
 _RECENTRINGS = 8
 
@@ -46,103 +42,6 @@ def rounding_error(chain: int, guard: float, n_features: int) -> float:
     centring = 4 * np.sqrt(2 * LARGEST_GUARD)  # a short last block may have a larger guard
     weights = 2 * n_features + 32
     return 1.05 * UNIT_ROUNDOFF * (product + centring + weights)
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Prepared rows, on their side: raw (p, d), scaled and centred (d, padded p), their norms."""
-
-    raw: np.ndarray
-    scaled: np.ndarray
-    centred: np.ndarray  # padded with lines of zeros
-    norms: np.ndarray  # squared; infinite for rows that must not enter a product
-    exponent: int
-
-    def around(self, i: int, of: Tile) -> Tile:
-        """The same rows, centred at row i of a tile with the same scale."""
-        centred = self.scaled - of.scaled[:, [i]]
-        norms = np.where(np.isfinite(self.norms), (centred**2).sum(axis=0), np.inf)
-        return replace(self, centred=centred, norms=norms)
-
-
-@dataclass(frozen=True)
-class Panels:
-    """Prepared rows by the block: several blocks lie side by side in a panel (d, width)."""
-
-    raw: np.ndarray
-    size: int  # rows of a block
-    padded: int  # the same with rows of zeros behind
-    slots: int  # blocks of a panel
-    scaled: np.ndarray
-    centred: np.ndarray
-    norms: np.ndarray
-    exponent: int
-
-    @classmethod
-    def prepare(
-        cls, raw: np.ndarray, centre: np.ndarray, size: int, slots: int, memory: Panels | None
-    ) -> Panels:
-        """Scale by one power of two and centre near the middle; differences keep their bits.
-
-        The arrays of `memory`, panels that are needed no more, are used again if they fit.
-        """
-        from gdppca.kernels import _compiled
-
-        exponent = _common_exponent(raw)
-        # Rows are below 4 in size now. A centre from elsewhere may be any number: all are right.
-        centre = np.minimum(np.maximum(np.ldexp(centre, -exponent), -4), 4)
-        padded, panels = whole(size, _compiled.BLOCK_PADDING), -(-len(raw) // (size * slots))
-        if memory is not None and len(memory.scaled) == panels:
-            scaled, centred, norms = memory.scaled, memory.centred, memory.norms
-        else:
-            d = raw.shape[1]
-            width = slots * padded + _compiled.LANES  # whole pages would fight over the cache
-            scaled = np.zeros((panels, d, width))
-            centred = np.zeros((panels, whole(d, _compiled.LINES_PADDING), width))
-            norms = np.zeros((panels, width))
-        _compiled.prepare(
-            raw, -exponent, centre, SMALLEST, size, padded, slots, scaled, centred, norms
-        )
-        return cls(raw, size, padded, slots, scaled, centred, norms, exponent)
-
-    def __len__(self) -> int:
-        """Number of blocks."""
-        return -(-len(self.raw) // self.size)
-
-    def __getitem__(self, block: int) -> Tile:
-        """One block, as views."""
-        panel, slot = divmod(block, self.slots)
-        part = slice(slot * self.padded, (slot + 1) * self.padded)
-        return Tile(
-            self.raw[block * self.size : (block + 1) * self.size],
-            self.scaled[panel][:, part],
-            self.centred[panel][:, part],
-            self.norms[panel][part],
-            self.exponent,
-        )
-
-
-def whole(number: int, step: int) -> int:
-    """Round up to a multiple."""
-    return -(-number // step) * step
-
-
-def middle_of(X: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
-    """Coordinatewise median of some rows, those spread over the table in its order."""
-    n = len(X) if order is None else len(order)
-    spread = np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(int)
-    rows = X[spread if order is None else order[spread]]
-    half = len(rows) // 2
-    return np.partition(rows, half, axis=0)[half]
-
-
-def _common_exponent(rows: np.ndarray) -> int:
-    from gdppca.kernels import _compiled
-
-    bits = _compiled.largest_bits(rows.view(np.int64))
-    exponent = math.frexp(np.array(bits, dtype=np.int64).view(float))[1]
-    # The bounds keep 2**exponent / √2 a normal number; the loops have room for the rest.
-    return min(max(exponent, -900), 1022)
 
 
 def radial_lengths(sign: Sign, squares: np.ndarray, exponent: int) -> np.ndarray:
@@ -174,13 +73,13 @@ def tile_weights(
 
     Returns where the refused pairs are, or None where there are none.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
-    _compiled.pair_squares(first.scaled, second.scaled, lower, weights)
+    pair_loops.pair_squares(first.scaled, second.scaled, lower, weights)
     radial = None if is_constant(sign) else radial_lengths(sign, weights, first.exponent)
     p, q = len(first.raw), len(second.raw)
     norms = first.norms, second.norms
-    refused = _compiled.weigh(
+    refused = pair_loops.weigh(
         weights, radial, sign.sup_norm, p, q, *norms, guard, LARGEST_WEIGHT, lower
     )
     weights[p:] = 0.0
@@ -222,12 +121,12 @@ def _recentred_scatter(
     first: Tile, second: Tile, sign: Sign, guard: float, failed: np.ndarray
 ) -> np.ndarray:
     """Scatter of the failed pairs that pass the guard around some row, which it unmarks."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     d, (p, q) = first.raw.shape[1], failed.shape
     scatter = np.zeros((d, d))
     squares = np.zeros((len(first.norms), len(second.norms)))
-    _compiled.pair_squares(first.scaled, second.scaled, False, squares)
+    pair_loops.pair_squares(first.scaled, second.scaled, False, squares)
     squares = squares[:p, :q]
     radial = radial_lengths(sign, squares, first.exponent)
     with np.errstate(all="ignore"):
@@ -259,11 +158,11 @@ def direct_scatter(
 
     All rows of `first` meet the same row if `second` has one only.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import row_loops
 
     differences, lengths = np.empty_like(first), np.empty(len(first))
     exponents = np.empty(len(first), dtype=np.int64)
-    _compiled.pair_differences(first, second, differences, lengths, exponents)
+    row_loops.pair_differences(first, second, differences, lengths, exponents)
     with np.errstate(all="ignore"):
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)

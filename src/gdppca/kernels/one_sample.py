@@ -20,7 +20,7 @@ _TASK = 32 * DIRECT_ROWS
 
 def add_signs(
     total: CompensatedSum,
-    minuend_and_subtrahend: Callable[[slice], tuple[np.ndarray, np.ndarray]],
+    minuend_and_subtrahend: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
     n: int,
     sign: Sign,
     divisor: float,
@@ -32,8 +32,8 @@ def add_signs(
         partial = CompensatedSum(total.order)
         stop = min(n, start + _TASK)
         for first in range(start, stop, DIRECT_ROWS):
-            part = slice(first, min(stop, first + DIRECT_ROWS))
-            partial.add(direct_scatter(*minuend_and_subtrahend(part), sign, divisor))
+            both = minuend_and_subtrahend(first, min(stop, first + DIRECT_ROWS))
+            partial.add(direct_scatter(*both, sign, divisor))
         return partial.parts
 
     starts = range(0, n, _TASK)
@@ -78,8 +78,8 @@ class SignSum:
     def add_rows(self, X: np.ndarray, progress: Progress = silent) -> SignSum:
         """Add rows that are known to be finite, contiguous and of the right columns."""
 
-        def rows_and_center(part: slice) -> tuple[np.ndarray, np.ndarray]:
-            return X[part], self.center[None]
+        def rows_and_center(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+            return X[start:stop], self.center[None]
 
         add_signs(self._total, rows_and_center, len(X), self.sign, 1.0, progress)
         self.n_samples += len(X)

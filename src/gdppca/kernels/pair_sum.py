@@ -8,21 +8,10 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import DataError, ParameterError
-from gdppca.kernels.guard import (
-    LARGEST_WEIGHT,
-    Panels,
-    direct_rounding_error,
-    guard_for,
-    is_constant,
-    listed_scatter,
-    middle_of,
-    radial_lengths,
-    refused_scatter,
-    rounding_error,
-    tile_weights,
-    whole,
-)
+from gdppca.kernels import guard
+from gdppca.kernels.layout import BLOCK_PADDING, LANES, LINES_PADDING, whole
 from gdppca.kernels.one_sample import add_signs
+from gdppca.kernels.panels import Panels, Rows, middle_of
 from gdppca.kernels.parallel import Progress, in_order, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK, AllPairs, Blocks, Halves, as_scheme
 from gdppca.kernels.sums import CompensatedSum, finite_matrix
@@ -33,7 +22,7 @@ _TILE = 240  # rows of a tile: its arrays fit a second-level cache
 _PANEL_ROWS = 512  # rows that one matrix product sums in the block scheme; bounds the chain
 _LARGEST_STACKED = 512  # larger blocks are summed one by one, as all pairs are
 _SLAB_ENTRIES = 2**16  # numbers, or pairs, of a slab: what is prepared at once fits the cache
-_LISTED = 2**14  # refused pairs of a slab that are noted one by one
+LISTED = 2**14  # refused pairs of a slab that are noted one by one
 _TASK_PANELS = 64  # panels that a thread sums before it hands over; bounds the chain
 _ALL_PAIRS_TARGET = 1e-9
 _BLOCKS_TARGET = 1e-11
@@ -54,23 +43,23 @@ def _blocks_chain(size: int) -> int:
 def pair_rounding_error(scheme: AllPairs | Blocks | Halves, n: int, d: int) -> float:
     """Proven bound η on the error of `kendall_tau` in units of ‖g‖∞², for every finite input."""
     if isinstance(scheme, Halves):
-        return direct_rounding_error(d)
+        return guard.direct_rounding_error(d)
     if isinstance(scheme, Blocks) and scheme.size <= _LARGEST_STACKED:
         chain, target = _blocks_chain(scheme.size), _BLOCKS_TARGET
     else:
         longest = n if isinstance(scheme, AllPairs) else min(n, scheme.size)
         chain, target = _all_pairs_chain(longest), _ALL_PAIRS_TARGET
-    return rounding_error(chain, guard_for(chain, target), d)
+    return guard.rounding_error(chain, guard.guard_for(chain, target), d)
 
 
-def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.ndarray:
+def all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np.ndarray:
     """Σ_{i<j} g g' / ‖g‖∞² over every pair, by strips of tiles."""
     n, d = X.shape
-    guard = guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
-    tiles = Panels.prepare(X, middle_of(X), _TILE, slots=1, memory=None)
+    limit = guard.guard_for(_all_pairs_chain(n), _ALL_PAIRS_TARGET)
+    tiles = Panels.prepare(X, middle_of(Rows(X)), _TILE, slots=1, memory=None)
 
     def strip(first: int) -> tuple[np.ndarray, np.ndarray]:
-        return _strip_sum(tiles, first, sign, guard)
+        return _strip_sum(tiles, first, sign, limit)
 
     total = np.zeros((d, d))
     degrees = np.zeros(tiles.norms.shape)
@@ -84,13 +73,13 @@ def _all_pairs_sum(X: np.ndarray, sign: Sign, progress: Progress = silent) -> np
 
 
 def _strip_sum(
-    tiles: Panels, first: int, sign: Sign, guard: float
+    tiles: Panels, first: int, sign: Sign, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of one tile of rows with itself and with all later tiles.
 
     Returns its share of U'(D - W)U and the weights that the later rows gathered.
     """
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
     own = tiles[first]
     d = own.raw.shape[1]
@@ -98,51 +87,37 @@ def _strip_sum(
     products, product = np.zeros(centred.shape), np.empty(centred.shape)
     own_degrees, degrees = np.zeros((1, tiles.padded)), np.zeros(tiles.norms.shape)
     scatter = np.zeros((d, d))
-    weights = np.zeros((tiles.padded, tiles.padded + _compiled.LANES))
+    weights = np.zeros((tiles.padded, tiles.padded + LANES))
     for later in range(first, len(tiles)):
         other = tiles[later]
-        failed = tile_weights(other, own, sign, guard, later == first, weights)
+        failed = guard.tile_weights(other, own, sign, limit, later == first, weights)
         np.matmul(other.centred[:d], weights[:, : tiles.padded], out=product)
         products += product
         gathered = np.zeros((1, tiles.padded))
-        _compiled.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
+        pair_loops.add_degrees(weights, degrees[later : later + 1, : tiles.padded], gathered)
         own_degrees += gathered
         if failed is not None:
-            scatter += refused_scatter(other, own, sign, guard, failed)
+            scatter += guard.refused_scatter(other, own, sign, limit, failed)
     products *= -2
     products += own_degrees * centred
     return scatter + centred @ products.T, degrees
 
 
-def _taken(X: np.ndarray, order: np.ndarray | None, start: int, stop: int) -> np.ndarray:
-    """Rows start to stop in the given order; without one, a view."""
-    return X[start:stop] if order is None else np.take(X, order[start:stop], axis=0)
-
-
 def _panel_slots(size: int) -> int:
     """Blocks that lie side by side in a panel."""
-    from gdppca.kernels import _compiled
-
-    return max(1, _PANEL_ROWS // whole(size, _compiled.BLOCK_PADDING))
+    return max(1, _PANEL_ROWS // whole(size, BLOCK_PADDING))
 
 
-def _blocks_sum(
-    X: np.ndarray, order: np.ndarray | None, start: int, stop: int, size: int, sign: Sign
-) -> np.ndarray:
+def _blocks_sum(rows: Rows, size: int, sign: Sign) -> np.ndarray:
     """Σ over blocks of Σ_{i<j} g g' / ‖g‖∞², for rows that fill at most a task of small blocks."""
-    from gdppca.kernels import _compiled
-
-    d = X.shape[1]
+    d = rows.X.shape[1]
     slots = _panel_slots(size)
-    row_entries = d if is_constant(sign) else max(d, size)
+    row_entries = d if guard.is_constant(sign) else max(d, size)
     slab = max(1, _SLAB_ENTRIES // (slots * size * row_entries)) * slots * size
-    centre = middle_of(
-        X[start:stop] if order is None else X, None if order is None else order[start:stop]
-    )
-    panels = None
-    lower, refused = np.zeros([whole(d, _compiled.LINES_PADDING)] * 2), np.zeros((d, d))
-    for first in range(start, stop, slab):
-        taken = _taken(X, order, first, min(stop, first + slab))
+    centre, panels = middle_of(rows), None
+    lower, refused = np.zeros([whole(d, LINES_PADDING)] * 2), np.zeros((d, d))
+    for first in range(0, len(rows), slab):
+        taken = rows.part(first, first + slab).taken
         panels = Panels.prepare(taken, centre, size, slots, memory=panels)
         refused += _add_panels(panels, sign, lower)
     lower = np.tril(lower[:d, :d])
@@ -151,45 +126,37 @@ def _blocks_sum(
 
 def _add_panels(panels: Panels, sign: Sign, lower: np.ndarray) -> np.ndarray:
     """Add Σ_{i<j} g g' / ‖g‖∞² of whole blocks to a lower half; return that of refused pairs."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
-    guard = guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
+    limit = guard.guard_for(_blocks_chain(panels.size), _BLOCKS_TARGET)
     refused = np.zeros(len(panels), dtype=np.int64)
-    pairs = np.empty((_LISTED, 2), dtype=np.int64)
-    listed = _compiled.add_blocks(
-        panels.scaled,
-        panels.centred,
-        panels.norms,
-        _block_radial(panels, sign),
-        sign.sup_norm,
-        panels.size,
-        panels.padded,
-        panels.slots,
-        guard,
-        LARGEST_WEIGHT,
-        refused,
-        pairs,
-        lower,
+    pairs = np.empty((LISTED, 2), dtype=np.int64)
+    rows = (panels.scaled, panels.centred, panels.norms)
+    sizes, limits = (panels.size, panels.padded, panels.slots), (limit, guard.LARGEST_WEIGHT)
+    radial = _block_radial(panels, sign)
+    listed = pair_loops.add_blocks(
+        rows, sizes, radial, sign.sup_norm, limits, refused, pairs, lower
     )
-    scatter = listed_scatter(panels.raw, panels.raw, pairs[:listed, 0], pairs[:listed, 1], sign)
+    i, j = pairs[:listed].T
+    scatter = guard.listed_scatter(panels.raw, panels.raw, i, j, sign)
     for block in np.flatnonzero(refused).tolist():
         tile = panels[block]
         weights = np.zeros((panels.padded, panels.padded))
-        failed = tile_weights(tile, tile, sign, guard, True, weights)
+        failed = guard.tile_weights(tile, tile, sign, limit, True, weights)
         if failed is not None:
-            scatter += refused_scatter(tile, tile, sign, guard, failed)
+            scatter += guard.refused_scatter(tile, tile, sign, limit, failed)
     return scatter
 
 
 def _block_radial(panels: Panels, sign: Sign) -> np.ndarray | None:
     """ξ of the pairs inside each block, (B, p, p)."""
-    from gdppca.kernels import _compiled
+    from gdppca.kernels import pair_loops
 
-    if is_constant(sign):
+    if guard.is_constant(sign):
         return None
     squares = np.zeros((len(panels), panels.padded, panels.padded))
-    _compiled.block_squares(panels.scaled, panels.padded, panels.slots, squares)
-    return radial_lengths(sign, squares, panels.exponent)
+    pair_loops.block_squares(panels.scaled, panels.padded, panels.slots, squares)
+    return guard.radial_lengths(sign, squares, panels.exponent)
 
 
 class PairSum:
@@ -249,10 +216,8 @@ class PairSum:
         self._unpaired = np.empty((0, d))  # rows of the unfinished block
 
     def __repr__(self) -> str:
-        return (
-            f"PairSum(n_samples={self.n_samples}, n_features={self.n_features}, "
-            f"pairs={self.block_size})"
-        )
+        shape = f"n_samples={self.n_samples}, n_features={self.n_features}"
+        return f"PairSum({shape}, pairs={self.block_size})"
 
     def update(
         self,
@@ -276,56 +241,46 @@ class PairSum:
         PairSum
             Itself.
         """
-        return self._add_rows(finite_matrix(X), order, progress)
+        return self.add_rows(Rows(finite_matrix(X), order), progress)
 
-    def _add_rows(self, X: np.ndarray, order: np.ndarray | None, progress: Progress) -> PairSum:
+    def add_rows(self, rows: Rows, progress: Progress) -> PairSum:
         """Add rows of a finite matrix."""
+        d, n = rows.X.shape[1], len(rows)
         if self.n_features is None:
-            self._set_columns(X.shape[1])
-        if X.shape[1] != self.n_features:
-            raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
-        n = len(X) if order is None else len(order)
+            self._set_columns(d)
+        if d != self.n_features:
+            raise DataError(f"Rows have {d} columns where {self.n_features} were before.")
         self.n_samples += n
         start = min(n, -len(self._unpaired) % self.block_size)
-        self._unpaired = np.concatenate([self._unpaired, _taken(X, order, 0, start)])
+        self._unpaired = np.concatenate([self._unpaired, rows.part(0, start).taken])
         if len(self._unpaired) == self.block_size:
             self._total.add(self._block_mean(self._unpaired))
             self._unpaired = self._unpaired[:0]
         stop = n - (n - start) % self.block_size
-        self._add_blocks(X, order, start, stop, progress)
+        self._add_blocks(rows.part(start, stop), progress)
         if n > stop:
-            self._unpaired = _taken(X, order, stop, n).copy()
+            self._unpaired = rows.part(stop, n).taken.copy()
         return self
 
-    def _add_blocks(
-        self,
-        X: np.ndarray,
-        order: np.ndarray | None,
-        start: int,
-        stop: int,
-        progress: Progress = silent,
-    ) -> None:
+    def _add_blocks(self, rows: Rows, progress: Progress = silent) -> None:
         """Add rows that fill whole blocks."""
         b = self.block_size
         large = b > _LARGEST_STACKED
         step = b if large else _TASK_PANELS * _panel_slots(b) * b
-        tasks = [(first, min(stop, first + step)) for first in range(start, stop, step)]
-
-        def block_sums(part: tuple[int, int]) -> np.ndarray:
-            return _blocks_sum(X, order, *part, b, self.sign)
-
-        def large_block_sum(part: tuple[int, int]) -> np.ndarray:
-            return _all_pairs_sum(_taken(X, order, *part), self.sign)
-
+        tasks = [rows.part(first, first + step) for first in range(0, len(rows), step)]
         # A large block spreads over the cores by itself.
-        results = map(large_block_sum, tasks) if large else in_order(block_sums, tasks)
+        results = (
+            (all_pairs_sum(part.taken, self.sign) for part in tasks)
+            if large
+            else in_order(lambda part: _blocks_sum(part, b, self.sign), tasks)
+        )
         for done, scatter in enumerate(results, start=1):
             self._total.add(2 / (b - 1) * scatter)
             progress(done, len(tasks))
 
     def _block_mean(self, block: np.ndarray) -> np.ndarray:
         alone = PairSum(self.sign, self.n_features, pairs=len(block))
-        alone._add_blocks(block, None, 0, len(block))
+        alone._add_blocks(Rows(block))
         return alone._total.value
 
     def merge(self, other: PairSum) -> PairSum:
@@ -415,21 +370,22 @@ def pair_scatter(
     progress: Progress,
 ) -> np.ndarray:
     """K̂ of a matrix that is known to be finite, contiguous and of at least two rows."""
-    n, d = X.shape
+    (n, d), rows = X.shape, Rows(X, order)
     if isinstance(scheme, Blocks):
-        return PairSum(sign, d, pairs=scheme.size)._add_rows(X, order, progress).mean()
+        return PairSum(sign, d, pairs=scheme.size).add_rows(rows, progress).mean()
     if isinstance(scheme, Halves):
-        return _halves(X, sign, np.arange(n) if order is None else order)
+        return _halves(rows, sign)
     # The mean first: the bound times a sum over all pairs may not be a float.
-    return sign.sup_norm**2 * (_all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
+    return sign.sup_norm**2 * (all_pairs_sum(X, sign, progress) * (2 / n) / (n - 1))
 
 
-def _halves(X: np.ndarray, sign: Sign, order: np.ndarray) -> np.ndarray:
-    half = len(order) // 2
+def _halves(rows: Rows, sign: Sign) -> np.ndarray:
+    half = len(rows) // 2
+    first, second = rows.part(0, half), rows.part(half, 2 * half)
 
-    def pairs(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        return X[order[:half][part]], X[order[half : 2 * half][part]]
+    def pairs(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        return first.part(start, stop).taken, second.part(start, stop).taken
 
-    total = CompensatedSum(X.shape[1])
+    total = CompensatedSum(rows.X.shape[1])
     add_signs(total, pairs, half, sign, divisor=SQRT2)
     return sign.sup_norm**2 * (symmetrized(total.value) / half)

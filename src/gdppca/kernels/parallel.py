@@ -49,16 +49,16 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[
     cores = usable_cores()
     tasks = iter(tasks)
     first = list(itertools.islice(tasks, 2))
-    if len(first) < 2 or cores == 1:  # nothing to share out
-        with _controller().limit(limits=1, user_api="blas"):
-            yield from map(work, itertools.chain(first, tasks))
-        return
     tasks = itertools.chain(first, tasks)
-    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for task in tasks:
-            waiting.append(pool.submit(work, task))
-            if len(waiting) > 2 * cores:
+    with _controller().limit(limits=1, user_api="blas"):
+        if len(first) < 2 or cores == 1:  # nothing to share out
+            yield from map(work, tasks)
+            return
+        with ThreadPoolExecutor(cores) as pool:
+            waiting: deque[Future[Result]] = deque()
+            for task in tasks:
+                waiting.append(pool.submit(work, task))
+                if len(waiting) > 2 * cores:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
@@ -14,52 +14,44 @@ _CHEAP_WORK = 5e9  # pairs times columns: about a second on two cores
 
 
 @dataclass(frozen=True)
-class AllPairs:
+class _Named:
+    name: ClassVar[str]
+    ordered: ClassVar[bool] = True  # whether the order of rows matters
+
+    def describe(self) -> dict[str, Any]:
+        """As it stands in a release."""
+        return {"name": self.name, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class AllPairs(_Named):
     """Every pair, the paper's U-statistic K̂. Order of rows does not matter."""
 
     name = "all"
     ordered = False
 
-    def describe(self) -> dict[str, Any]:
-        """As it stands in a release."""
-        return {"name": self.name}
-
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(_Named):
     """Pairs inside blocks of `size` consecutive rows; linear cost, one pass, mergeable."""
 
     size: int = DEFAULT_BLOCK
     name = "blocks"
-    ordered = True
-
-    def describe(self) -> dict[str, Any]:
-        """As it stands in a release."""
-        return {"name": self.name, "size": self.size}
 
 
 @dataclass(frozen=True)
-class Halves:
+class Halves(_Named):
     """Row i with row i + ⌊n/2⌋, the paper's K̆ (Remark 2.2); an odd last row is left out."""
 
     name = "halves"
-    ordered = True
-
-    def describe(self) -> dict[str, Any]:
-        """As it stands in a release."""
-        return {"name": self.name}
 
 
 @dataclass(frozen=True)
-class OneSample:
+class OneSample(_Named):
     """No pairs: each row against a given centre."""
 
     name = "one-sample"
     ordered = False
-
-    def describe(self) -> dict[str, Any]:
-        """As it stands in a release."""
-        return {"name": self.name}
 
 
 Scheme = AllPairs | Blocks | Halves | OneSample

@@ -17,7 +17,7 @@ from gdppca.noise.orders import OrderKeys
 from gdppca.noise.source import Noise
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # holds exact numbers
 class Draw:
     """One draw: what noise was added to, how much, for which sensitivity, and what came out.
 
@@ -82,7 +82,7 @@ class _Heard:
         return self
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Overheard(_Heard):
     """Any noise, with a list of all that was drawn from it, in order.
 
@@ -125,7 +125,7 @@ class AllDrawn(BaseException):
     """Ends a repeated run after its last draw: what follows is post-processing."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Repeated(_Heard):
     """What was drawn once, drawn again, while another table's exact numbers are noted.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gdppca.plots._style import BLUE, GREY, ORANGE, caption, new_figure, open_frame
+from gdppca.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +18,11 @@ Curves = tuple[np.ndarray, np.ndarray, np.ndarray]  # rates, claimed, bound
 
 def audit_figure(first: np.ndarray, second: np.ndarray, curves: Curves, said: str) -> Figure:
     """Score distributions and trade-off curves side by side, with the result as a caption."""
-    figure = new_figure(figsize=(10.0, 4.4), dpi=150)
+    figure = style.new_figure(figsize=(10.0, 4.4), dpi=150)
     left, right = figure.subplots(1, 2)
     score_distributions(first, second, left)
     trade_off(first, second, curves, right)
-    caption(figure, said)
+    style.caption(figure, said)
     return figure
 
 
@@ -30,15 +30,15 @@ def score_distributions(first: np.ndarray, second: np.ndarray, axes: Axes) -> No
     """Histograms of the scores on both tables; the attacker guesses by the side of zero."""
     bins = np.histogram_bin_edges(np.concatenate([first, second]), bins=_BINS)
     for scores, colour, dashes, label in (
-        (first, BLUE, "-", "first table"),
-        (second, ORANGE, "--", "second table"),
+        (first, style.BLUE, "-", "first table"),
+        (second, style.ORANGE, "--", "second table"),
     ):
         density, _ = np.histogram(scores, bins=bins, density=True)
         axes.stairs(density, bins, color=colour, ls=dashes, lw=1.6, label=label)
-    axes.axvline(0.0, color=GREY, lw=1)
+    axes.axvline(0.0, color=style.GREY, lw=1)
     axes.set(xlabel="score of a run", ylabel="density", title="Can the tables be told apart?")
-    axes.legend(frameon=False, fontsize=8)
-    open_frame(axes)
+    style.legend(axes)
+    style.open_frame(axes)
 
 
 def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes) -> None:
@@ -48,22 +48,16 @@ def trade_off(first: np.ndarray, second: np.ndarray, curves: Curves, axes: Axes)
     and a bound in the shade refutes the claim.
     """
     rates, claimed, bound = curves
-    axes.plot(*empirical_curve(first, second), color=BLUE, lw=0.8, alpha=0.5, label="seen")
-    axes.plot(rates, bound, color=BLUE, lw=1.8, label="bound, allowing for chance")
-    axes.plot(rates, claimed, color=ORANGE, ls="--", lw=1.6, label="claimed")
+    axes.plot(*empirical_curve(first, second), color=style.BLUE, lw=0.8, alpha=0.5, label="seen")
+    axes.plot(rates, bound, color=style.BLUE, lw=1.8, label="bound, allowing for chance")
+    axes.plot(rates, claimed, color=style.ORANGE, ls="--", lw=1.6, label="claimed")
     shade = "bound in here: claim refuted"
-    axes.fill_between(rates, claimed, color=ORANGE, alpha=0.12, lw=0, label=shade)
-    axes.plot([0, 1], [1, 0], color=GREY, lw=1, ls=":", label="perfect privacy")
-    axes.set(
-        xlabel="second table taken for the first",
-        ylabel="first table taken for the second",
-        title="Trade-off of the two errors",
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-    )
-    axes.legend(frameon=False, fontsize=8)
-    open_frame(axes)
+    axes.fill_between(rates, claimed, color=style.ORANGE, alpha=0.12, lw=0, label=shade)
+    axes.plot([0, 1], [1, 0], color=style.GREY, lw=1, ls=":", label="perfect privacy")
+    axes.set(xlabel="second table taken for the first", ylabel="first table taken for the second")
+    axes.set(title="Trade-off of the two errors", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    style.legend(axes)
+    style.open_frame(axes)
 
 
 def empirical_curve(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca._words import listed, plural
-from gdppca.plots._style import GREY, ORANGE, caption, column_labels, new_figure, wrapped
+from gdppca.plots import style
 from gdppca.plots.scores import score_heatmap
 from gdppca.plots.scree import SHOWN_LOADINGS
 from gdppca.releases import Release, heaviest_columns, release_intervals
@@ -55,16 +55,16 @@ def biplot_figure(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from gdppca import DPPCA
+    >>> from gdppca import DPPCA, datasets
     >>> from gdppca.plots import biplot_figure
-    >>> X = np.random.default_rng(0).normal(size=(2000, 4)) * [5, 3, 1, 1]
-    >>> figure = biplot_figure(DPPCA(n_components=2, epsilon=1.0, delta=1e-6).fit(X).release_)
+    >>> pca = DPPCA(n_components=2, epsilon=1.0, delta=1e-6)
+    >>> release = pca.fit(datasets.make_elliptical(2000, 4).X).release_
+    >>> figure = biplot_figure(release)
     >>> figure.savefig("biplot.png")  # doctest: +SKIP
     """
-    figure = new_figure(figsize=(5.8, 5.6), dpi=150)
+    figure = style.new_figure(figsize=(5.8, 5.6), dpi=150)
     biplot(release, figure.subplots(), components=components, level=level, sampling=sampling)
-    caption(figure, str(release.guarantee))
+    style.caption(figure, str(release.guarantee))
     return figure
 
 
@@ -82,16 +82,23 @@ def biplot(
     that does not stand above the noise has no region: its arrows are dashed and may point
     anywhere.
     """
-    first, second = _pair(release, components)
+    pair = _pair(release, components)
     found = release_intervals(release, level, sampling=sampling)
-    scale = _background(release, axes, (first, second))
-    known = max(first, second) < found.above_noise
-    for j in heaviest_columns(release.components[[first, second]], SHOWN_LOADINGS):
-        _arrow(release, found, axes, (first, second), j, scale, known=known)
-    axes.axhline(0, color=GREY, lw=0.6)
-    axes.axvline(0, color=GREY, lw=0.6)
+    scale = _background(release, axes, pair)
+    known = max(pair) < found.above_noise
+    drawn, lower, upper = (M[list(pair)] for M in (release.components, found.lower, found.upper))
+    sizes = np.abs(drawn).max(axis=0)
+    for j in heaviest_columns(drawn, SHOWN_LOADINGS):
+        tip = tuple(scale * drawn[:, j])
+        _arrow(axes, tip, dashes="-" if known else "--")
+        if known:
+            _region(axes, scale * lower[:, j], scale * upper[:, j])
+        if sizes[j] >= _LABELLED * sizes.max():
+            _label(axes, tip, style.column_labels(release)[j])
+    axes.axhline(0, color=style.GREY, lw=0.6)
+    axes.axvline(0, color=style.GREY, lw=0.6)
     axes.set_aspect("auto" if release.score_map is not None else "equal")
-    axes.set_title(_title(found, (first, second)), fontsize=10)
+    axes.set_title(_title(found, pair), fontsize=10)
 
 
 def _pair(release: Release, components: tuple[int, int]) -> tuple[int, int]:
@@ -104,76 +111,44 @@ def _pair(release: Release, components: tuple[int, int]) -> tuple[int, int]:
     return first, second
 
 
-def _background(release: Release, axes: Axes, pair: tuple[int, int]) -> np.ndarray:
+def _background(release: Release, axes: Axes, pair: tuple[int, int]) -> float:
     """Draw the score map of these components, if any; return what a loading of one is on it."""
     longest = float(np.abs(release.components[list(pair)]).max())
     shown = release.score_map
     if shown is None or tuple(shown.axes) != pair:
         reach = longest / _FILLED
-        axes.set(
-            xlim=(-reach, reach),
-            ylim=(-reach, reach),
-            xlabel=f"loading on component {pair[0] + 1}",
-            ylabel=f"loading on component {pair[1] + 1}",
-        )
-        return np.ones(2)
+        first, second = (f"loading on component {k + 1}" for k in pair)
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel=first, ylabel=second)
+        return 1.0
     score_heatmap(release, axes)
     ends = [np.abs(edges[[0, -1]]).min() for edges in (shown.x_edges, shown.y_edges)]
-    return np.full(2, _FILLED * min(ends) / longest)
+    return float(_FILLED * min(ends) / longest)
 
 
-def _arrow(
-    release: Release,
-    found: LoadingIntervals,
-    axes: Axes,
-    pair: tuple[int, int],
-    j: int,
-    scale: np.ndarray,
-    *,
-    known: bool,
-) -> None:
-    from matplotlib.patches import Ellipse
+def _halo() -> list[Any]:
+    """A white rim: arrows may lie on a dark map."""
     from matplotlib.patheffects import withStroke
 
-    halo = [withStroke(linewidth=3, foreground="white")]  # arrows may lie on a dark map
-    rows = list(pair)
-    tip = scale * release.components[rows, j]
-    axes.annotate(
-        "",
-        xy=tuple(tip),
-        xytext=(0, 0),
-        arrowprops={
-            "arrowstyle": "-|>",
-            "color": ORANGE,
-            "lw": 1.4,
-            "ls": "-" if known else "--",
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "path_effects": halo,
-        },
-    )
-    if known:
-        lower, upper = scale * found.lower[rows, j], scale * found.upper[rows, j]
-        region = Ellipse(
-            tuple((lower + upper) / 2), *(upper - lower), fc=(ORANGE, 0.3), ec=ORANGE, lw=1
-        )
-        axes.add_patch(region)
-    if (
-        np.abs(release.components[rows, j]).max()
-        < _LABELLED * np.abs(release.components[rows]).max()
-    ):
-        return
-    axes.annotate(
-        column_labels(release)[j],
-        xy=tuple(tip),
-        xytext=tuple(9 * np.sign(tip + (tip == 0))),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=8,
-        path_effects=halo,
-        parse_math=False,
-    )
+    return [withStroke(linewidth=3, foreground="white")]
+
+
+def _arrow(axes: Axes, tip: Any, *, dashes: str) -> None:
+    look: dict[str, Any] = {"color": style.ORANGE, "lw": 1.4, "ls": dashes, "path_effects": _halo()}
+    head: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=tip, xytext=(0, 0), arrowprops=head | look)
+
+
+def _region(axes: Axes, lower: np.ndarray, upper: np.ndarray) -> None:
+    from matplotlib.patches import Ellipse
+
+    look: dict[str, Any] = {"fc": (style.ORANGE, 0.3), "ec": style.ORANGE, "lw": 1}
+    axes.add_patch(Ellipse(tuple((lower + upper) / 2), *(upper - lower), **look))
+
+
+def _label(axes: Axes, tip: Any, name: str) -> None:
+    away: Any = tuple(9 if entry >= 0 else -9 for entry in tip)
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "path_effects": _halo()}
+    axes.annotate(name, tip, away, textcoords="offset points", parse_math=False, **look)
 
 
 def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
@@ -181,4 +156,4 @@ def _title(found: LoadingIntervals, pair: tuple[int, int]) -> str:
     if lost:
         components = f"{plural(len(lost), 'Component')} {listed(lost)}"
         return f"{components} not above the noise: any arrow is possible"
-    return f"Loadings with {found.level:.0%} regions ({found.covers}) for\n{wrapped(found.about)}"
+    return style.about_intervals("Loadings with", found, "regions")

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.plots._style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SKY,
-    YELLOW,
-    caption,
-    new_figure,
-    short,
-)
+from gdppca.plots.style import COLOURS, GREY, caption, legend, new_figure, short
 from gdppca.releases import Release, ScoreMap
 
 if TYPE_CHECKING:
@@ -32,11 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLES = ("heat", "points")
-_COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK)
 _MARKERS = "o^sDvP*"  # a second sign of the group, for print
 _NOISE_SDS = 2.0  # counts below so many are drawn as noise
 _ACROSS = 3
-_MOST_POINTS = 20_000
+MOST_POINTS = 20_000
 _LAYERS = 8  # groups are drawn in turns, so that none lies on top of all others
 
 
@@ -133,16 +120,14 @@ def score_points(
     size = float(np.clip(10_000 / max(len(points), 1), 3, 16))
     tables = [points[points["group"] == k] for k in range(len(shown.counts))]
     for part, (k, own) in itertools.product(range(_LAYERS), enumerate(tables)):
+        layer = own[part::_LAYERS]
+        look: dict[str, Any] = {
+            "color": COLOURS[k % len(COLOURS)],
+            "marker": _MARKERS[k % len(_MARKERS)],
+        }
+        label = str(k) if part == 0 else None
         axes.scatter(
-            own["x"][part::_LAYERS],
-            own["y"][part::_LAYERS],
-            s=size,
-            color=_COLOURS[k % len(_COLOURS)],
-            marker=_MARKERS[k % len(_MARKERS)],
-            alpha=0.6,
-            lw=0,
-            label=str(k) if part == 0 else None,
-            rasterized=True,
+            layer["x"], layer["y"], s=size, alpha=0.6, lw=0, label=label, rasterized=True, **look
         )
     if shown.groups is not None:
         _legend(axes, shown.groups)
@@ -151,10 +136,10 @@ def score_points(
 
 def _legend(axes: Axes, names: tuple[str, ...]) -> None:
     """Names as they are: matplotlib would hide some of them and read others as formulas."""
-    legend = axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-    for text, name in zip(legend.get_texts(), names, strict=True):
+    shown = legend(axes, loc="upper left", bbox_to_anchor=(1, 1))
+    for text, name in zip(shown.get_texts(), names, strict=True):
         text.set(text=short(name), parse_math=False)
-    for handle in legend.legend_handles:
+    for handle in shown.legend_handles:
         if handle is not None:
             handle.set(sizes=[24], alpha=1)
 
@@ -169,7 +154,7 @@ def _shades() -> Colormap:
 
 def _thinning(shown: ScoreMap) -> int:
     """Every how manieth point is drawn."""
-    return math.ceil(shown.estimate().sum() / _MOST_POINTS) or 1
+    return math.ceil(shown.estimate().sum() / MOST_POINTS) or 1
 
 
 def _floor(shown: ScoreMap) -> float:
@@ -179,12 +164,8 @@ def _floor(shown: ScoreMap) -> float:
 
 def _finish(shown: ScoreMap, axes: Axes) -> None:
     first, second = (axis + 1 for axis in shown.axes)
-    axes.set(
-        xlabel=f"score on component {first}",
-        ylabel=f"score on component {second}",
-        xlim=shown.x_edges[[0, -1]],
-        ylim=shown.y_edges[[0, -1]],
-    )
+    axes.set(xlabel=f"score on component {first}", ylabel=f"score on component {second}")
+    axes.set(xlim=shown.x_edges[[0, -1]], ylim=shown.y_edges[[0, -1]])
     axes.spines[:].set_color(GREY)  # all four: they are the frame
 
 
@@ -228,14 +209,10 @@ def _label_outer(axes: Axes, *, left: bool, bottom: bool) -> None:
 def _heat_note(shown: ScoreMap) -> str:
     if shown.noise_sd == 0:
         return "Counts without noise."
+    white = f"counts below {_NOISE_SDS:g} noise sd, negative ones too."
     if shown.kind == "sparse":
-        return (
-            f"Noise sd {shown.noise_sd:.2g} rows. White: no count, or one below {shown.threshold}."
-        )
-    return (
-        f"Noise sd {shown.noise_sd:.2g} rows. "
-        f"White: counts below {_NOISE_SDS:g} noise sd, negative ones too."
-    )
+        white = f"no count, or one below {shown.threshold}."
+    return f"Noise sd {shown.noise_sd:.2g} rows. White: {white}"
 
 
 def _points_note(shown: ScoreMap) -> str:

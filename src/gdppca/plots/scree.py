@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.plots._style import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORANGE,
-    caption,
-    column_labels,
-    new_figure,
-    open_frame,
-    wrapped,
-)
+from gdppca.plots import style
 from gdppca.releases import Release, heaviest_columns, release_intervals, seen_spectrum
 from gdppca.theory import LoadingIntervals
 
@@ -42,10 +32,10 @@ def release_figure(release: Release, *, level: float | None = None) -> Figure:
     panels += [loadings] if len(release.components) else []
     if not panels:
         raise ParameterError("The release holds neither a matrix nor components to draw.")
-    figure = new_figure(figsize=(1 + 4.5 * len(panels), 4.2), dpi=150)
+    figure = style.new_figure(figsize=(1 + 4.5 * len(panels), 4.2), dpi=150)
     for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
         panel(release, axes, **({"level": level} if panel is loadings else {}))
-    caption(figure, str(release.guarantee))
+    style.caption(figure, str(release.guarantee))
     return figure
 
 
@@ -60,16 +50,16 @@ def scree(release: Release, axes: Axes, *, titled: bool = True) -> None:
         raise ParameterError("The release holds no matrix, so it has no spectrum to draw.")
     kept = len(release.components)
     ranks = np.arange(1, len(seen.values) + 1)
-    axes.axhspan(seen.low, seen.high, color=ORANGE, alpha=0.18, lw=0, label=BAND)
-    axes.plot(ranks, seen.values, "o-", color=BLUE, ms=4, lw=1, label="released eigenvalue")
+    axes.axhspan(seen.low, seen.high, color=style.ORANGE, alpha=0.18, lw=0, label=BAND)
+    axes.plot(ranks, seen.values, "o-", color=style.BLUE, ms=4, lw=1, label="released eigenvalue")
     if kept:
-        axes.plot(ranks[:kept], seen.values[:kept], "o", color=BLUE, ms=8, label="kept")
+        axes.plot(ranks[:kept], seen.values[:kept], "o", color=style.BLUE, ms=8, label="kept")
     axes.set(xlabel="component", ylabel="eigenvalue")
     if titled:
         axes.set_title("Spectrum and noise floor")
     axes.locator_params(axis="x", integer=True)
-    axes.legend(frameon=False, fontsize=8)
-    open_frame(axes)
+    style.legend(axes)
+    style.open_frame(axes)
 
 
 def loadings(
@@ -86,8 +76,7 @@ def loadings(
     if found is None:
         axes.set_title(title)
         return
-    about = f"{title}, {found.level:.0%} intervals ({found.covers}) for\n{wrapped(found.about)}"
-    axes.set_title(about, fontsize=8)
+    axes.set_title(style.about_intervals(f"{title},", found, "intervals"), fontsize=8)
 
 
 def loadings_with_intervals(
@@ -101,7 +90,7 @@ def loadings_with_intervals(
     heaviest = heaviest_columns(shown, SHOWN_LOADINGS)[::-1]
     places = np.arange(len(heaviest))
     height = 0.8 / len(shown)
-    for k, colour in enumerate((BLUE, ORANGE)[: len(shown)]):
+    for k, colour in enumerate((style.BLUE, style.ORANGE)[: len(shown)]):
         middle = places + (len(shown) / 2 - k - 0.5) * height
         hidden = found is not None and k >= found.above_noise
         axes.barh(
@@ -114,25 +103,18 @@ def loadings_with_intervals(
         )
         if found is not None and not hidden:
             _lines(axes, middle, found.lower[k, heaviest], found.upper[k, heaviest])
-    names = column_labels(release)
+    names = style.column_labels(release)
     axes.set_yticks(places, [names[j] for j in heaviest], fontsize=8, parse_math=False)
-    axes.axvline(0, color=GREY, lw=0.8)
+    axes.axvline(0, color=style.GREY, lw=0.8)
     axes.set(xlabel="loading")
-    open_frame(axes)
+    style.open_frame(axes)
     in_one_line = found is None or found.above_noise >= len(shown)
     where, at, apart = _LEGENDS[legend]
-    axes.legend(
-        frameon=False,
-        fontsize=8,
-        ncols=1 + in_one_line,
-        loc=where,
-        bbox_to_anchor=at,
-        borderaxespad=apart,
-    )
+    style.legend(axes, ncols=1 + in_one_line, loc=where, bbox_to_anchor=at, borderaxespad=apart)
 
 
 def _lines(axes: Axes, middle: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
     """Intervals as thin lines with ends, which are seen where a line is too short to be."""
-    axes.hlines(middle, lower, upper, color=BLACK, lw=1.2, capstyle="butt")
+    axes.hlines(middle, lower, upper, color=style.BLACK, lw=1.2, capstyle="butt")
     for end in (lower, upper):
-        axes.plot(end, middle, "|", color=BLACK, ms=4, mew=1.2)
+        axes.plot(end, middle, "|", color=style.BLACK, ms=4, mew=1.2)

@@ -1,5 +1,6 @@
 """Guarantees, events and accounting. Nothing in this room ever sees a row."""
 
+from gdppca.privacy.assumptions import Assumption
 from gdppca.privacy.budget import split_budget
 from gdppca.privacy.events import (
     ApproximateEvent,
@@ -8,11 +9,12 @@ from gdppca.privacy.events import (
     NonPrivateEvent,
     PureEvent,
 )
-from gdppca.privacy.guarantee import Guarantee, Neighbors, Status
+from gdppca.privacy.guarantee import Guarantee, Neighbors, Status, Unit
 from gdppca.privacy.ledger import Budget, BudgetLedger, Receipt
 
 __all__ = [
     "ApproximateEvent",
+    "Assumption",
     "Budget",
     "BudgetLedger",
     "Event",
@@ -23,5 +25,6 @@ __all__ = [
     "PureEvent",
     "Receipt",
     "Status",
+    "Unit",
     "split_budget",
 ]

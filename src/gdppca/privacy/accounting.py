@@ -35,6 +35,7 @@ _HARDLY_NOISE = 1e-150  # a multiplier whose square floats do not hold
 _HARDLY_LOSS = 1e-6  # ε of a pure step whose μ is its tangent's, to twelve digits
 _TINY, _FLOAT_MAX = math.ulp(0.0), sys.float_info.max  # the smallest number above 0, the largest
 _BEYOND_FLOATS = 1e3  # μ or ε whose factor no float can hold
+_NOTHING_LEFT = "The other steps spend all of `epsilon`; nothing is left for this one."
 _ROUNDING = 1e-12  # of the logarithm of a factor, far above what floats lose
 
 
@@ -152,9 +153,7 @@ def multiplier_beside(epsilon: float, delta: float, pure: tuple[float, ...]) -> 
     if not pure:
         return gaussian_multiplier(epsilon, delta)
     if sum(pure) >= epsilon:
-        raise ParameterError(
-            "The other steps spend all of `epsilon`; nothing is left for this one."
-        )
+        raise ParameterError(_NOTHING_LEFT)
     low = gaussian_multiplier(epsilon, delta)
     high = gaussian_multiplier(epsilon - sum(pure), delta)
     solved = brentq(lambda m: math.log(mixed_delta(m, pure, epsilon) / delta), low * 0.999, high)
@@ -172,13 +171,9 @@ def multiplier_left(epsilon: float, delta: float, beside: tuple[Event, ...]) -> 
     if len(pure) + len(gaussians) < len(beside):
         raise ParameterError("Only pure and Gaussian steps share a budget.")
     whole = multiplier_beside(epsilon, delta, pure)
-    if not gaussians:
-        return whole
     left = 1 - sum((whole / event.noise_multiplier) ** 2 for event in gaussians)
     if left <= 0:
-        raise ParameterError(
-            "The other steps spend all of `epsilon`; nothing is left for this one."
-        )
+        raise ParameterError(_NOTHING_LEFT)
     return whole / math.sqrt(left)
 
 
@@ -277,11 +272,3 @@ def _mixed_log_factor(mu: float, pure: Steps, chance: float) -> float:
     tails = log_ndtr(-mu / 2 - (epsilon - losses) / mu)  # without the row
     other = float(logsumexp(log_odds - losses + tails)) - math.log(chance)
     return float(epsilon) - math.log(math.exp(epsilon + other) - math.expm1(log_tail(epsilon)))
-
-
-def require_neighbors_agree(first: str, second: str) -> None:
-    """Refuse to compose promises about different neighbours."""
-    if first != second:
-        raise ParameterError(
-            f"Guarantees about different neighbours do not compose: {first} and {second}."
-        )

@@ -10,52 +10,49 @@ from gdppca._errors import ReleaseError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianEvent:
+class NonPrivateEvent:
+    """A number that left without any protection."""
+
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Noisy:
+    """What all noisy steps share: numbers that are checked by name."""
+
+    purpose: str
+
+    def __post_init__(self) -> None:
+        """Check every number of the step."""
+        for name in self.__slots__:  # of its own class
+            check = _validate.fraction if name == "delta" else _validate.finite_positive
+            check(**{name: getattr(self, name)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianEvent(_Noisy):
     """Gaussian noise of standard deviation `noise_multiplier` times the sensitivity.
 
     The sensitivity is that under the guarantee's own neighbour relation, so no accountant may
     double it again.
     """
 
-    purpose: str
     noise_multiplier: float
 
-    def __post_init__(self) -> None:
-        """Check the multiplier."""
-        _validate.finite_positive(noise_multiplier=self.noise_multiplier)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PureEvent:
+class PureEvent(_Noisy):
     """A step that is ε-differentially private with δ = 0, such as a private quantile."""
 
-    purpose: str
     epsilon: float
-
-    def __post_init__(self) -> None:
-        """Check epsilon."""
-        _validate.finite_positive(epsilon=self.epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApproximateEvent:
+class ApproximateEvent(_Noisy):
     """A step known only to be (ε, δ)-differentially private, such as a run of noisy descent."""
 
-    purpose: str
     epsilon: float
     delta: float
-
-    def __post_init__(self) -> None:
-        """Check the two numbers."""
-        _validate.finite_positive(epsilon=self.epsilon)
-        _validate.fraction(delta=self.delta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonPrivateEvent:
-    """A number that left without any protection."""
-
-    purpose: str
 
 
 Event = GaussianEvent | PureEvent | ApproximateEvent | NonPrivateEvent

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import Any
 
 from gdppca import _validate
-from gdppca._errors import ReleaseError
+from gdppca._errors import ParameterError, ReleaseError
 from gdppca._words import rounded_up
-from gdppca.privacy import accounting, counting, spending
+from gdppca.privacy import accounting, assumptions, spending
+from gdppca.privacy.assumptions import Assumption
 from gdppca.privacy.events import (
     Event,
     GaussianEvent,
@@ -31,12 +32,23 @@ class Neighbors(StrEnum):
     ADD_REMOVE = "add-remove"
 
 
+class Unit(StrEnum):
+    """Who is told from whom: a row, or a person with all of hers."""
+
+    ROW = "row"
+    PERSON = "person"
+
+
 class Status(StrEnum):
     """How firmly the promise stands."""
 
     PROVEN = "proven"
     HIGH_PROBABILITY = "high-probability"
     NONE = "none"
+
+
+_WORDS = ("status", "reason", "neighbors", "unit")
+_COMPUTED = ("epsilon", "gdp_mu", "zcdp_rho")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +63,8 @@ class Guarantee:
         The δ at which `epsilon` is quoted.
     neighbors : Neighbors
         Which two tables look alike: one row replaced by any other, or added or removed.
-    assumptions : tuple of str
-        What must be true outside the mathematics.
+    assumptions : tuple of Assumption
+        What must be true outside the mathematics; sentences are taken too.
     seeded : bool
         The noise came from a known seed: a simulation that protects nobody.
     status : Status
@@ -60,6 +72,8 @@ class Guarantee:
         or "none". Whether anybody is protected is `protects`.
     reason : str
         Why the status is not "proven".
+    unit : Unit
+        Whether the promise is about one row or about all rows of one person.
 
     Notes
     -----
@@ -69,8 +83,8 @@ class Guarantee:
     --------
     >>> from gdppca import Guarantee
     >>> from gdppca.privacy import GaussianEvent
-    >>> once = Guarantee(events=(GaussianEvent(purpose="scatter", noise_multiplier=3.731),),
-    ...                  delta=1e-5)
+    >>> step = GaussianEvent(purpose="scatter", noise_multiplier=3.731)
+    >>> once = Guarantee(events=(step,), delta=1e-5)
     >>> round(once.epsilon, 2), round((once + once).epsilon, 2)
     (1.0, 1.47)
     """
@@ -78,18 +92,19 @@ class Guarantee:
     events: tuple[Event, ...]
     delta: float
     neighbors: Neighbors = Neighbors.REPLACE_ONE
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     seeded: bool = False
     status: Status = Status.PROVEN
     reason: str = ""
+    unit: Unit = Unit.ROW
 
     def __post_init__(self) -> None:
-        """Check δ and freeze the sequences."""
+        """Check δ, freeze the sequences, and take words for the types they stand for."""
         _validate.fraction(delta=self.delta)
         object.__setattr__(self, "events", tuple(self.events))
-        object.__setattr__(self, "assumptions", tuple(self.assumptions))
-        object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
-        object.__setattr__(self, "status", Status(self.status))
+        object.__setattr__(self, "assumptions", tuple(map(assumptions.known, self.assumptions)))
+        for name, kind in (("neighbors", Neighbors), ("unit", Unit), ("status", Status)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
         if any(isinstance(event, NonPrivateEvent) for event in self.events):
             object.__setattr__(self, "status", Status.NONE)
             object.__setattr__(self, "reason", self.reason or "a number left without any noise")
@@ -159,16 +174,17 @@ class Guarantee:
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Promise about both results together; ε is quoted at the larger δ."""
-        accounting.require_neighbors_agree(self.neighbors, other.neighbors)
-        weaker = max(self, other, key=lambda guarantee: list(Status).index(guarantee.status))
+        require_alike(self, other)
+        weaker = weakest(self, other)
         return Guarantee(
             events=self.events + other.events,
             delta=max(self.delta, other.delta),
             neighbors=self.neighbors,
-            assumptions=counting.together(self.assumptions, other.assumptions),
+            assumptions=assumptions.together(self.assumptions, other.assumptions),
             seeded=self.seeded or other.seeded,
             status=weaker.status,
             reason=weaker.reason,
+            unit=self.unit,
         )
 
     def __radd__(self, other: object) -> Guarantee:
@@ -184,13 +200,11 @@ class Guarantee:
             )
         if not self.protects or math.isinf(self.epsilon):
             return f"no protection: {self.reason or 'nothing was noised'}"
-        hedge = (
-            "" if self.status is Status.PROVEN else f" with high probability only: {self.reason}"
-        )
+        proven = self.status is Status.PROVEN
         return (
             f"(epsilon = {rounded_up(self.epsilon, 4)}, delta = {rounded_up(self.delta, 4)})"
-            "-differential privacy, "
-            f"{self.neighbors} neighbours{hedge}"
+            f"-differential privacy, {self.neighbors} neighbours"
+            f"{'' if proven else f' with high probability only: {self.reason}'}"
         )
 
     def _repr_html_(self) -> str:
@@ -201,16 +215,13 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form; infinite numbers are written as the word "infinity"."""
+        words = {name: str(getattr(self, name)) for name in _WORDS}
+        numbers = {name: _plain(getattr(self, name)) for name in (*_COMPUTED, "delta")}
         return {
-            "status": str(self.status),
-            "reason": self.reason,
-            "neighbors": str(self.neighbors),
-            "epsilon": _plain(self.epsilon),
-            "delta": self.delta,
-            "gdp_mu": _plain(self.gdp_mu),
-            "zcdp_rho": _plain(self.zcdp_rho),
+            **words,
+            **numbers,
             "seeded": self.seeded,
-            "assumptions": list(self.assumptions),
+            "assumptions": assumptions.to_plain(self.assumptions),
             "events": [event_to_dict(event) for event in self.events],
         }
 
@@ -218,15 +229,11 @@ class Guarantee:
     def from_dict(cls, plain: dict[str, Any]) -> Guarantee:
         """Read what `to_dict` wrote, and check its ε against its events."""
         guarantee = cls(
-            events=tuple(event_from_dict(event) for event in plain["events"]),
-            delta=plain["delta"],
-            neighbors=Neighbors(plain["neighbors"]),
-            assumptions=counting.restated(plain["assumptions"]),
-            seeded=plain["seeded"],
-            status=Status(plain["status"]),
-            reason=plain["reason"],
+            events=tuple(map(event_from_dict, plain["events"])),
+            assumptions=assumptions.from_plain(plain["assumptions"]),
+            **{name: plain[name] for name in (*_WORDS, "delta", "seeded") if name in plain},
         )
-        for name in ("epsilon", "gdp_mu", "zcdp_rho"):
+        for name in _COMPUTED:
             stated, least = float(plain[name]), getattr(guarantee, name)
             most = max(least, _largest_stated(guarantee)) if name == "epsilon" else least
             if not least * (1 - _TOLERANCE) <= stated <= most * (1 + _TOLERANCE):
@@ -235,6 +242,21 @@ class Guarantee:
                     "The guarantee was edited; ask its owner for the original."
                 )
         return guarantee
+
+
+def weakest(*guarantees: Guarantee) -> Guarantee:
+    """The one that stands least firmly."""
+    return max(guarantees, key=lambda guarantee: list(Status).index(guarantee.status))
+
+
+def require_alike(*guarantees: Guarantee) -> None:
+    """Refuse to put promises together that are about different neighbours or units."""
+    for words, name in (("neighbours", "neighbors"), ("units", "unit")):
+        different = dict.fromkeys(getattr(guarantee, name) for guarantee in guarantees)
+        if len(different) > 1:
+            raise ParameterError(
+                f"Guarantees about different {words} do not compose: {' and '.join(different)}."
+            )
 
 
 def _largest_stated(guarantee: Guarantee) -> float:

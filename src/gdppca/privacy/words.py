@@ -209,12 +209,6 @@ def noise_in_words(events: Sequence[Event]) -> str:
     return f"{' and '.join(drawn)}, {spelled(len(events), 'draw')}"
 
 
-def is_paid(events: Sequence[Event], what: str) -> bool:
-    """Whether some draw was for the centre or for the scale."""
-    names = ("centre", "location") if what == "centre" else (what,)
-    return any(name in event.purpose for event in events for name in names)
-
-
 _AROUND = "margin:0.5em 0"
 _COLOURS = {
     Level.PROTECTED: "#2e7d5b",
@@ -227,7 +221,7 @@ def as_card(guarantee: Guarantee, *more: str) -> str:
     """The promise as a small box for a notebook."""
     loud = level(guarantee)
     first = headline(guarantee).upper() if loud is Level.UNPROTECTED else headline(guarantee)
-    assumed = [_html.element("li", assumption) for assumption in guarantee.assumptions]
+    assumed = [_html.element("li", str(assumption)) for assumption in guarantee.assumptions]
     rests = _html.element(
         "details",
         _html.element("summary", "What this rests on"),

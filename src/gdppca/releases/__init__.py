@@ -1,11 +1,13 @@
 """What may be published, and the doors to single releases: each designs, debits, draws."""
 
+from gdppca.releases.files import write_whole
 from gdppca.releases.intervals import release_intervals
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.noise_floor import SeenSpectrum, seen_spectrum
+from gdppca.releases.origin import Origin
 from gdppca.releases.quantile import private_quantile
-from gdppca.releases.release import Release, write_whole
+from gdppca.releases.release import Release
 from gdppca.releases.scatter import NoisyScatter, private_scatter, scatter_noise
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.variances import NoisyVariances, private_variances
@@ -16,6 +18,7 @@ from gdppca.steps.scatter import ScatterNoise
 __all__ = [
     "NoisyScatter",
     "NoisyVariances",
+    "Origin",
     "Release",
     "ScatterNoise",
     "ScoreMap",

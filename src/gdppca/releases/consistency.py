@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
 from gdppca.linalg import packed_length
 from gdppca.noise.gaussian import lattice_slack
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
+from gdppca.privacy.assumptions import one_of_groups
+from gdppca.releases.origin import Origin, derived_origins
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description
 from gdppca.signs.base import cut_off
-
-_ONE_GROUP = "merged groups only"
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -26,61 +26,66 @@ _SCHEMES: dict[str, Scheme] = {"all": AllPairs(), "halves": Halves(), "one-sampl
 
 def check_consistency(release: Release) -> None:
     """Refuse a release whose noise, sign or components contradict its guarantee or its matrix."""
-    if release.sign is None or release.scheme is None or release.scatter is None:
+    sign, scheme, K = release.sign, release.scheme, release.scatter
+    if sign is None or scheme is None or K is None:
         raise ReleaseError("A release of DPPCA needs a sign, a scheme and a matrix.")
-    if release.calibration not in CALIBRATIONS or release.guarantee.neighbors != "replace-one":
-        raise ReleaseError("The release's calibration or neighbours are not those of DPPCA.")
+    promised = (release.guarantee.neighbors, release.guarantee.unit)
+    if release.calibration not in CALIBRATIONS or promised != ("replace-one", "row"):
+        raise ReleaseError("The release's calibration, neighbours or unit are not those of DPPCA.")
     if release.scale is not None and not (release.scale > 0).all():
         raise ReleaseError("The release's scales must be > 0.")
     _check_scale_error(release)
-    _check_bound(release)
-    if release.scheme["name"] == "merged":
-        _check_merged(release)
+    _check_bound(sign)
+    if scheme["name"] == "merged":
+        _check_merged(release, scheme["groups"])
     else:
-        _check_noise(release)
-    _check_components(release)
+        _check_origins(release)
+        _check_noise(release, _scheme(scheme), sign["sup_norm"])
+    _check_components(release.components, K)
 
 
 def _check_scale_error(release: Release) -> None:
     """Errors are those of private scales, and a scale that was not found is one."""
     if release.scale_error is None:
         return
-    drawn = any(event.purpose == "scale" for event in release.guarantee.events)
+    drawn = release.scale_origin is Origin.PRIVATE
     scale = release.scale
     if scale is None or not drawn or (scale[np.isinf(release.scale_error)] != 1).any():
         raise ReleaseError("The release's errors of scales do not fit its scales.")
 
 
-def _check_bound(release: Release) -> None:
-    assert release.sign is not None
-    stated = release.sign["sup_norm"]
+def _check_origins(release: Release) -> None:
+    """What is called private was drawn, and only that."""
+    if (release.centre_origin, release.scale_origin) != derived_origins(release):
+        raise ReleaseError("The release's centre or scales did not come from where it says.")
+
+
+def _check_bound(sign: dict[str, Any]) -> None:
+    stated = sign["sup_norm"]
     try:
-        custom = release.sign["name"] == "custom"
-        bound = cut_off(sup_norm=stated) if custom else sign_from_description(release.sign).sup_norm
+        custom = sign["name"] == "custom"
+        bound = cut_off(sup_norm=stated) if custom else sign_from_description(sign).sup_norm
     except ParameterError:
         raise ReleaseError("The release's sign has impossible parameters.") from None
     if not math.isclose(bound, stated, rel_tol=1e-9):
         raise ReleaseError("The release's `sup_norm` does not follow from its sign.")
 
 
-def _scheme(release: Release) -> Scheme:
-    assert release.scheme is not None
-    name = release.scheme["name"]
-    return Blocks(release.scheme["size"]) if name == "blocks" else _SCHEMES[name]
+def _scheme(described: dict[str, Any]) -> Scheme:
+    name = described["name"]
+    return Blocks(described["size"]) if name == "blocks" else _SCHEMES[name]
 
 
-def _check_noise(release: Release) -> None:
+def _check_noise(release: Release, scheme: Scheme, sup_norm: float) -> None:
     """The noise must be what the recorded event says, for this sign, scheme and shape."""
-    assert release.sign is not None
+    n, d = release.n_samples, release.n_features
     events = [event for event in release.guarantee.events if event.purpose == "scatter"]
     match events:
         case [NonPrivateEvent()]:
             fits = release.noise_sd == 0
         case [GaussianEvent(noise_multiplier=stated)] if release.noise_sd > 0:
-            sensitivity = scatter_sensitivity(
-                _scheme(release), release.sign["sup_norm"], release.n_samples, release.n_features
-            )
-            slack = lattice_slack(release.noise_sd, packed_length(release.n_features))
+            sensitivity = scatter_sensitivity(scheme, sup_norm, n, d)
+            slack = lattice_slack(release.noise_sd, packed_length(d))
             true = release.noise_sd / (sensitivity + slack)
             cautious = release.noise_sd / (sensitivity + 2 * slack)  # calibrated for up to that
             fits = cautious * (1 - 1e-6) <= stated <= true * (1 + 1e-6)
@@ -93,23 +98,21 @@ def _check_noise(release: Release) -> None:
         )
 
 
-def _check_merged(release: Release) -> None:
+def _check_merged(release: Release, groups: int) -> None:
     """A merged release has several matrices' noise; what it must have whatever they were."""
-    assert release.scheme is not None
     exact = any(isinstance(event, NonPrivateEvent) for event in release.guarantee.events)
-    disjoint = any(_ONE_GROUP in line for line in release.guarantee.assumptions)
-    enough = release.n_samples >= 2 * release.scheme["groups"]
-    if not disjoint or not enough or (release.noise_sd == 0 and not exact):
+    disjoint = one_of_groups(groups) in release.guarantee.assumptions
+    enough = release.n_samples >= 2 * groups
+    centred = release.centre_origin in (Origin.NONE, Origin.MERGED)
+    if not (disjoint and enough and centred) or (release.noise_sd == 0 and not exact):
         raise ReleaseError(
             "The merged release's noise, rows or assumptions contradict its groups. It was edited, "
             "or made by an incompatible version."
         )
 
 
-def _check_components(release: Release) -> None:
+def _check_components(V: np.ndarray, K: np.ndarray) -> None:
     """Components must be leading eigenvectors of the matrix."""
-    assert release.scatter is not None
-    V, K = release.components, release.scatter
     if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
         raise ReleaseError("The release's components are not orthonormal.")
     image = V @ K

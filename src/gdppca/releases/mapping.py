@@ -12,9 +12,9 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.design import Design, run
-from gdppca.design.promise import ASSUMED_FRAME
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, noise_for
+from gdppca.privacy.assumptions import PUBLIC_FRAME
 from gdppca.releases.rows import ledger_of, opened_for, release_of
 from gdppca.releases.score_map import ScoreMap, published_map
 from gdppca.steps.base import State
@@ -138,7 +138,7 @@ def score_map(
         delta=delta,
         noiseless=math.isinf(epsilon),
         start=State(components=release.components, location=release.location, scale=release.scale),
-        assumptions=(ASSUMED_FRAME,) if public_frame else (),
+        assumptions=(PUBLIC_FRAME,) if public_frame else (),
     )
     address = ledger_of(pca, ledger)
     state = run(design, replace(table, codes=codes), source, address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,16 +19,15 @@ from gdppca.privacy import (
     Guarantee,
     NonPrivateEvent,
     PureEvent,
-    Status,
 )
 from gdppca.privacy.accounting import gdp_mu
-from gdppca.privacy.counting import together
+from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of, together
+from gdppca.privacy.guarantee import require_alike, weakest
 from gdppca.privacy.spending import epsilon_at
+from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
 
 _PURPOSE = "weakest of the merged groups"
-_ONE_GROUP = " merged groups only."
-_PUBLIC_SIZES = "The number of rows of each merged group is public."
 
 
 def merge_releases(releases: Sequence[Release], n_components: int | None = None) -> Release:
@@ -54,7 +54,9 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     docs/proofs/merge.md.
 
     Weights are inverse to the expected squared error of each matrix, noise and sampling:
-    :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows.
+    :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows; what
+    their errors add to an eigenvalue is averaged with the same weights as the matrices. A doubt
+    about the scales, which are the same everywhere, stays.
 
     Examples
     --------
@@ -76,9 +78,10 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         raise ParameterError(
             f"`n_components` must not exceed the number of columns {first.n_features}, got {m}."
         )
-    weights, groups = _weights(parts), sum(map(_groups, parts))
+    weights, groups = _weights(parts), sum(_scheme(part)["groups"] for part in parts)
     matrix = sum(w * part.scatter for w, part in zip(weights, parts, strict=True))
     noise = np.array([part.noise_sd for part in parts])
+    drawn = any(part.scale_origin is Origin.PRIVATE for part in parts)
     return Release(
         components=Spectrum(matrix).leading(m).T,
         scatter=matrix,
@@ -90,7 +93,11 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         n_features=first.n_features,
         feature_names=first.feature_names,
         location=_mean_location(parts),
+        centre_origin=Origin.MERGED,
+        centre_bias=float(weights @ [part.centre_bias for part in parts]),
         scale=first.scale,
+        scale_origin=Origin.PRIVATE if drawn else first.scale_origin,
+        scale_error=_largest_error(parts),
         guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
         method=first.method,
     )
@@ -109,15 +116,13 @@ def _check_mergeable(parts: list[Release]) -> None:
             raise ReleaseError("Only guarantees for replace-one neighbours can be merged.")
     first = parts[0]
     for one, other in itertools.combinations(parts, 2):
-        if _equal(one.scatter, other.scatter):
+        if np.array_equal(np.asarray(one.scatter), np.asarray(other.scatter)):
             raise ReleaseError("Two of the releases hold the same matrix: one of them is a copy.")
     for part in parts[1:]:
-        for name in ("feature_names", "sign", "calibration"):
-            if getattr(part, name) != getattr(first, name):
-                raise ReleaseError(f"The releases differ in `{name}`. {_REMEDY[name]}")
-        if not _equal(part.scale, first.scale):
-            raise ReleaseError(f"The releases differ in `scale`. {_REMEDY['scale']}")
-    centred = {_scheme_name(part) == "one-sample" for part in parts}
+        for name, remedy in _REMEDY.items():
+            if not np.array_equal(getattr(part, name), getattr(first, name)):
+                raise ReleaseError(f"The releases differ in `{name}`. {remedy}")
+    centred = {_scheme(part)["name"] == "one-sample" for part in parts}
     assert first.sign is not None
     if len(centred) > 1 and first.sign["name"] != "spherical":
         raise ReleaseError(
@@ -134,17 +139,9 @@ _REMEDY = {
 }
 
 
-def _scheme_name(part: Release) -> str:
-    return part.scheme["name"] if part.scheme is not None else ""
-
-
-def _groups(part: Release) -> int:
-    """How many groups are in a release: one, or those that were merged before."""
-    return int(part.scheme.get("groups", 1)) if part.scheme is not None else 1
-
-
-def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    return a is b if a is None or b is None else np.array_equal(a, b)
+def _scheme(part: Release) -> dict[str, Any]:
+    """How rows were compared, and how many groups were merged before: one where none was."""
+    return {"groups": 1, **(part.scheme or {"name": ""})}
 
 
 def _weights(parts: list[Release]) -> np.ndarray:
@@ -165,22 +162,26 @@ def _mean_location(parts: list[Release]) -> np.ndarray | None:
     return np.asarray((rows / rows.sum()) @ np.array(locations))
 
 
+def _largest_error(parts: list[Release]) -> np.ndarray | None:
+    """Errors of scales that all parts share: the largest that is known of each."""
+    known = [part.scale_error for part in parts if part.scale_error is not None]
+    return np.max(known, axis=0) if known else None
+
+
 def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
+    require_alike(*parts)
     delta = max(part.delta for part in parts)
-    weakest = max(parts, key=lambda part: list(Status).index(part.status))
-    said = (
-        line
-        for line in together(*(part.assumptions for part in parts))
-        if not line.endswith(_ONE_GROUP)
-    )
+    weaker = weakest(*parts)
+    said = together(*(part.assumptions for part in parts))
     return Guarantee(
         events=_dominating([part.events for part in parts], delta),
         delta=delta,
-        assumptions=(*said, _PUBLIC_SIZES, f"Each person is in one of the {groups}{_ONE_GROUP}"),
+        assumptions=in_one_of((*said, PUBLIC_GROUP_SIZES), groups),
         seeded=any(part.seeded for part in parts),
-        status=weakest.status,
-        reason=weakest.reason,
+        status=weaker.status,
+        reason=weaker.reason,
+        unit=weaker.unit,
     )
 
 

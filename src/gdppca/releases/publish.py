@@ -6,6 +6,7 @@ from typing import Any
 
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
+from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
 from gdppca.releases.score_map import published_map
 from gdppca.signs import sign_from_description
@@ -22,7 +23,6 @@ def parameters_of(release: Release) -> dict[str, Any]:
     """Parameters of `DPPCA` behind a release."""
     if release.method != "DPPCA" or release.sign is None or release.scheme is None:
         raise ReleaseError(f"The release was made by {release.method}, not by DPPCA.")
-    private = {event.purpose for event in release.guarantee.events}
     return {
         "n_components": len(release.components),
         # The true ε with tight noise is the noise that was drawn, whatever the calibration.
@@ -30,8 +30,8 @@ def parameters_of(release: Release) -> dict[str, Any]:
         "delta": release.guarantee.delta,
         "sign": sign_from_description(release.sign),
         "pairs": _pairs_of(release.scheme),
-        "location": "private" if "centre" in private else release.location,
-        "scale": "private" if "scale" in private else release.scale,
+        "location": "private" if release.centre_origin == Origin.PRIVATE else release.location,
+        "scale": "private" if release.scale_origin == Origin.PRIVATE else release.scale,
     }
 
 
@@ -71,6 +71,15 @@ def published(
         scale_error=state.scale_error,
         variances=None if state.variances is None else state.variances.variances,
         score_map=None if shown is None else published_map(shown, design, state, entered, seeded),
+        centre_origin=_origin(design.start.location, state.location),
+        scale_origin=_origin(design.start.scale, state.scale),
         guarantee=design.guarantee(state.events, entered=entered, seeded=seeded),
         method=method,
     )
+
+
+def _origin(public: object, known: object) -> Origin:
+    """Where something came from: it was public, or a step drew it."""
+    if known is None:
+        return Origin.NONE
+    return Origin.PRIVATE if public is None else Origin.PUBLIC

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import hashlib
-import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +13,12 @@ import numpy as np
 
 from gdppca._errors import ReleaseError
 from gdppca._version import __version__
-from gdppca.design.promise import ASSUMED_APART
-from gdppca.privacy import Guarantee
+from gdppca.privacy import Budget, Guarantee
+from gdppca.privacy.assumptions import COMPONENTS_APART
+from gdppca.releases import files
 from gdppca.releases.consistency import check_consistency
+from gdppca.releases.files import write_whole
+from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words
 from gdppca.steps.centre import centre_bias
@@ -30,11 +26,8 @@ from gdppca.steps.centre import centre_bias
 if TYPE_CHECKING:
     from gdppca.releases.variances import NoisyVariances
 
-_FORMAT = "gdppca-release"
-_VERSION = 3
-_ADDED = {"variances": None, "score_map": None, "plan": None, "scale_error": None}  # since 1
-_LARGEST_FILE = 2**30
-_SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
+_ORIGINS = ("centre_origin", "scale_origin")
+_DERIVED: Any = None  # from the events, where it is left out
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +70,11 @@ class Release:
         What was expected before the spend, from public numbers.
     library_version : str
         Version of this package.
+    centre_origin, scale_origin : Origin
+        Where centre and column scales came from; by default as the events say.
+    centre_bias : float
+        What the error of a private centre may add to an eigenvalue, zero without one; by default
+        as the events say.
 
     Examples
     --------
@@ -108,19 +106,26 @@ class Release:
     score_map: ScoreMap | None = None
     plan: dict[str, Any] | None = None
     library_version: str = __version__
+    centre_origin: Origin = _DERIVED
+    scale_origin: Origin = _DERIVED
+    centre_bias: float = _DERIVED
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only: a release does not change."""
+        """Make the arrays read-only, and derive from the events what was not said."""
         for name in ("components", "scatter", "location", "scale", "scale_error", "variances"):
             value = getattr(self, name)
             if value is not None:
                 frozen = np.array(value, dtype=float)
                 frozen.setflags(write=False)
                 object.__setattr__(self, name, frozen)
+        for name, derived in zip(_ORIGINS, derived_origins(self), strict=True):
+            said = Origin(getattr(self, name) or Origin.NONE)
+            known = said is not Origin.NONE and derived is not Origin.NONE
+            object.__setattr__(self, name, said if known else derived)
+        if self.centre_bias is None:
+            object.__setattr__(self, "centre_bias", self._bias_of_events())
 
-    @property
-    def centre_bias(self) -> float:
-        """What the error of a private centre may add to an eigenvalue; zero without one."""
+    def _bias_of_events(self) -> float:
         if self.location is None:
             return 0.0
         scheme = self.scheme or {}
@@ -147,57 +152,44 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, checksum included."""
+        return {**self._content(), "checksum": self.checksum}
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of everything in it; of a release that does not change, once."""
+        return files.checksum(self._content())
+
+    def _content(self) -> dict[str, Any]:
         content = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "library_version": self.library_version,
-            "method": self.method,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "feature_names": list(self.feature_names),
-            "components": self.components.tolist(),
-            "scatter": _listed(self.scatter),
-            "noise_sd": self.noise_sd,
-            "sign": self.sign,
-            "scheme": self.scheme,
-            "calibration": self.calibration,
-            "location": _listed(self.location),
-            "scale": _listed(self.scale),
-            "scale_error": _listed_or_null(self.scale_error),
-            "variances": _listed(self.variances),
-            "score_map": None if self.score_map is None else self.score_map.to_dict(),
-            "plan": self.plan,
-            "guarantee": self.guarantee.to_dict(),
+            "format": files.FORMAT,
+            "version": files.VERSION,
+            **{name: _plain(getattr(self, name)) for name in _IN_ORDER},
         }
-        return {**content, "checksum": _checksum(content)}
+        if self.scale_error is not None:  # JSON has no infinity
+            content["scale_error"] = [
+                e if np.isfinite(e) else None for e in self.scale_error.tolist()
+            ]
+        return content
 
     @classmethod
     def from_dict(cls, plain: Any) -> Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
-        _check(plain)
-        plain = {**_ADDED, **plain}
-        score_map = plain["score_map"]
-        release = cls(
-            components=np.array(plain["components"], dtype=float).reshape(-1, plain["n_features"]),
-            scatter=plain["scatter"],
-            noise_sd=float(plain["noise_sd"]),
-            sign=plain["sign"],
-            scheme=plain["scheme"],
-            calibration=plain["calibration"],
-            n_samples=int(plain["n_samples"]),
-            n_features=int(plain["n_features"]),
-            feature_names=tuple(plain["feature_names"]),
-            location=plain["location"],
-            scale=plain["scale"],
-            guarantee=Guarantee.from_dict(plain["guarantee"]),
-            method=plain["method"],
-            scale_error=_errors(plain["scale_error"]),
-            variances=plain["variances"],
-            score_map=None if score_map is None else ScoreMap.from_dict(score_map),
-            plan=plain["plan"],
-            library_version=plain["library_version"],
-        )
-        if release.variances is not None and not _mentions(release.guarantee, "variances"):
+        plain = files.checked(plain)
+        errors, score_map = plain["scale_error"], plain["score_map"]
+        d = int(plain["n_features"])  # where 3.0 was written too
+        read = {
+            "components": np.array(plain["components"], dtype=float).reshape(-1, d),
+            "noise_sd": float(plain["noise_sd"]),
+            "n_samples": int(plain["n_samples"]),
+            "n_features": d,
+            "feature_names": tuple(plain["feature_names"]),
+            "scale_error": errors and [np.inf if error is None else error for error in errors],
+            "score_map": score_map and ScoreMap.from_dict(score_map),
+            "guarantee": Guarantee.from_dict(plain["guarantee"]),
+        }
+        release = cls(**{name: plain[name] for name in _IN_ORDER} | read)
+        drawn = {event.purpose for event in release.guarantee.events}
+        if release.variances is not None and "variances" not in drawn:
             raise ReleaseError("The release's guarantee leaves out what its variances spent.")
         if release.score_map is not None:
             _check_score_map(release.score_map, len(release.components))
@@ -210,7 +202,7 @@ class Release:
         """The same release with a map of its scores; their guarantees are added."""
         _check_score_map(score_map, len(self.components))
         together = self.guarantee + score_map.guarantee
-        assumed = tuple(words for words in together.assumptions if words != ASSUMED_APART)
+        assumed = tuple(each for each in together.assumptions if each != COMPONENTS_APART)
         return replace(self, score_map=score_map, guarantee=replace(together, assumptions=assumed))
 
     def with_plan(self, plan: Any) -> Release:
@@ -235,33 +227,41 @@ class Release:
 
     def save(self, path: str | Path) -> None:
         """Write JSON, whole or not at all; an error says what stays spent."""
-        text = _one_line_per_field(self.to_dict())
+        text = files.one_line_per_field(self.to_dict())
         try:
             write_whole(Path(path), text.encode("utf-8"))
         except OSError as error:
             if self.guarantee.protects:
-                error.add_note(
-                    f"The release was not saved. What it spent stays spent: {_spent(self)}."
-                )
+                spent = Budget(self.guarantee.epsilon, self.guarantee.delta)
+                error.add_note(f"The release was not saved. What it spent stays spent: {spent}.")
             raise
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Read a file that `save` wrote."""
-        return cls.from_dict(_read_json(Path(path)))
+        return cls.from_dict(files.read_json(Path(path)))
 
 
-def _one_line_per_field(plain: dict[str, Any]) -> str:
-    """JSON that a person can page through; indenting every number of a matrix takes minutes."""
-    lines = (
-        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in plain.items()
-    )
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+_IN_ORDER = (
+    *("library_version", "method", "n_samples", "n_features", "feature_names", "components"),
+    *("scatter", "noise_sd", "sign", "scheme", "calibration", "location", "centre_origin"),
+    *("centre_bias", "scale", "scale_origin", "scale_error", "variances", "score_map", "plan"),
+    "guarantee",
+)  # as fields stand in a file
 
 
-def _spent(release: Release) -> str:
-    guarantee = release.guarantee
-    return f"(epsilon = {guarantee.epsilon:.6g}, delta = {guarantee.delta:g})"
+def _plain(value: Any) -> Any:
+    """What JSON can hold."""
+    match value:
+        case np.ndarray():
+            return value.tolist()
+        case Guarantee() | ScoreMap():
+            return value.to_dict()
+        case tuple():
+            return list(value)
+        case Origin():
+            return str(value)
+    return value
 
 
 def _check_score_map(score_map: ScoreMap, m: int) -> None:
@@ -269,165 +269,8 @@ def _check_score_map(score_map: ScoreMap, m: int) -> None:
         raise ReleaseError("The score map shows components that the release does not hold.")
 
 
-def _mentions(guarantee: Guarantee, purpose: str) -> bool:
-    return any(event.purpose == purpose for event in guarantee.events)
-
-
 def _check_included(part: Guarantee, whole: Guarantee) -> None:
     """The promise about everything must count what a part of it drew."""
     missing = Counter(part.events) - Counter(whole.events)
     if missing or (part.seeded and not whole.seeded):
         raise ReleaseError("The release's guarantee leaves out what its score map spent.")
-
-
-def _listed(array: np.ndarray | None) -> list[Any] | None:
-    return None if array is None else array.tolist()
-
-
-def _listed_or_null(errors: np.ndarray | None) -> list[float | None] | None:
-    """What JSON can hold: null stands for infinity."""
-    if errors is None:
-        return None
-    return [float(error) if np.isfinite(error) else None for error in errors]
-
-
-def _errors(listed: list[float | None] | None) -> np.ndarray | None:
-    if listed is None:
-        return None
-    return np.array([np.inf if error is None else error for error in listed])
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of it.
-
-    A process that is killed meanwhile may leave a hidden file beside it that ends in ``.tmp``.
-    """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(path.parent))
-    try:
-        _write_and_move(path, content)
-    except OSError as error:
-        if error.errno is not None:
-            error.filename, error.filename2 = str(path), None  # not that of a temporary file
-        raise
-    _make_durable(path.parent)
-
-
-def _write_and_move(path: Path, content: bytes) -> None:
-    prefix = f".{path.name[:_SHORT_NAME]}."
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _make_durable(folder: Path) -> None:
-    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _read_json(path: Path) -> Any:
-    if not path.is_file():
-        raise ReleaseError(f"There is no release file '{path}'.")
-    if path.stat().st_size > _LARGEST_FILE:
-        raise ReleaseError(f"'{path}' is too large to be a release.")
-    try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole
-        )
-    except (UnicodeDecodeError, ValueError, RecursionError):
-        raise ReleaseError(f"'{path}' is damaged: it is not JSON.") from None
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(word)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if np.isinf(number):
-        raise ValueError("infinite")
-    return number
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > 18:
-        raise ValueError("too many digits")
-    return int(digits)
-
-
-@cache
-def _validator(version: int) -> Any:
-    from jsonschema import Draft202012Validator
-
-    schema = resources.files("gdppca.releases").joinpath(f"schemas/release-{version}.json")
-    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    rest = {name: value for name, value in content.items() if name != "checksum"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _check(plain: Any) -> None:
-    if not isinstance(plain, dict) or plain.get("format") != _FORMAT:
-        raise ReleaseError("This is not a gdppca release.")
-    version = plain.get("version")
-    if isinstance(version, int) and version > _VERSION:
-        raise ReleaseError(
-            f"The release has format version {version}; this library reads up to {_VERSION}. "
-            "Install a newer gdppca."
-        )
-    known = version if type(version) is int and 1 <= version <= _VERSION else _VERSION
-    problem = next(iter(_validator(known).iter_errors(_outline(plain))), None)
-    if problem is not None:
-        where = "/".join(str(step) for step in problem.absolute_path) or "the top level"
-        raise ReleaseError(f"The release does not fit its schema at {where}.")
-    if plain["checksum"] != _checksum(plain):
-        raise ReleaseError("The release was edited or damaged: its checksum does not match.")
-    _check_shapes({**_ADDED, **plain})
-
-
-def _outline(plain: dict[str, Any]) -> dict[str, Any]:
-    """The same with matrices of numbers left empty: the schema takes 8 µs an entry to like them."""
-    return {
-        name: [] if name in ("components", "scatter") and _holds_numbers(value) else value
-        for name, value in plain.items()
-    }
-
-
-def _holds_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(row, list) and {int, float}.issuperset(map(type, row)) for row in value
-    )
-
-
-def _check_shapes(plain: dict[str, Any]) -> None:
-    d, m = plain["n_features"], len(plain["components"])
-    scatter = plain["scatter"]
-    square = scatter is None or len(scatter) == d
-    vectors = [
-        plain[name] for name in ("location", "scale", "scale_error") if plain[name] is not None
-    ]
-    rows = [*plain["components"], *(scatter or []), *vectors]
-    fits = len(plain["feature_names"]) == d and square and m <= d
-    if not fits or any(len(row) != d for row in rows):
-        raise ReleaseError("The release's matrices and names do not fit together.")
-    if plain["variances"] is not None and len(plain["variances"]) != m:
-        raise ReleaseError("The release's variances do not fit its components.")
-    if scatter is not None and not np.array_equal(np.array(scatter), np.array(scatter).T):
-        raise ReleaseError("The release's noisy matrix is not symmetric.")

@@ -10,7 +10,6 @@ import numpy as np
 
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
-from gdppca.design.promise import ASSUMED_APART, ASSUMED_FRAME, ASSUMED_GROUPS
 from gdppca.noise.bits import generator_for
 from gdppca.privacy import (
     ApproximateEvent,
@@ -18,6 +17,13 @@ from gdppca.privacy import (
     Guarantee,
     NonPrivateEvent,
     PureEvent,
+)
+from gdppca.privacy.assumptions import (
+    COMPONENTS_APART,
+    MAPS_UNCOUNTED,
+    PUBLIC_FRAME,
+    PUBLIC_GROUPS,
+    UNCOUNTED,
 )
 from gdppca.steps import histogram
 from gdppca.steps.base import State
@@ -292,9 +298,11 @@ def published_map(
 ) -> ScoreMap:
     """The map that a step drew, with a promise about the map alone."""
     drawn = state.score_map
-    grouped = (ASSUMED_GROUPS,) if step.names is not None else ()
-    framed = tuple(line for line in design.assumptions if line == ASSUMED_FRAME)
-    alone = replace(design, delta=step.delta, assumptions=(ASSUMED_APART, *grouped, *framed))
+    grouped = (PUBLIC_GROUPS,) if step.names is not None else ()
+    framed = tuple(line for line in design.assumptions if line == PUBLIC_FRAME)
+    alone = replace(design, delta=step.delta, assumptions=(COMPONENTS_APART, *grouped, *framed))
+    promise = alone.guarantee(step.events, entered=entered, seeded=seeded)
+    said = (MAPS_UNCOUNTED if each == UNCOUNTED else each for each in promise.assumptions)
     return ScoreMap(
         axes=step.axes,
         x_edges=drawn.x_edges,
@@ -306,5 +314,5 @@ def published_map(
         kind=step.kind,
         noise_sd=step.level.noise_sd,
         threshold=step.level.threshold,
-        guarantee=alone.guarantee(step.events, entered=entered, seeded=seeded),
+        guarantee=replace(promise, assumptions=tuple(said)),
     )

@@ -12,7 +12,7 @@ from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.design import Design, run
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Guarantee
-from gdppca.privacy.counting import counted
+from gdppca.privacy.assumptions import counted
 from gdppca.releases.rows import ledger_of, opened_for, release_of
 from gdppca.steps.base import State
 from gdppca.steps.variances import Variances

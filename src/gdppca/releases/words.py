@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gdppca._words import counted, plural, spelled
-from gdppca.privacy.words import is_paid
+from gdppca.releases.origin import Origin
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -32,6 +32,11 @@ _PAIRS = {
     "blocks": "rows inside random blocks of {size}",
     "one-sample": "every row and one {whose} centre",
     "merged": "rows as in the releases of the {groups} groups that were merged",
+}
+_ORIGINS = {
+    Origin.PUBLIC: "public, given by the data owner",
+    Origin.PRIVATE: "private, paid from the budget",
+    Origin.MERGED: "the mean of the merged groups' own centres, private or public as theirs were",
 }
 
 
@@ -91,8 +96,7 @@ def pairs_in_words(release: Release) -> str:
     """What was compared with what; nothing where the method has a description of its own."""
     if release.scheme is None:
         return ""
-    whose = "private" if is_paid(release.guarantee.events, "centre") else "public"
-    return _PAIRS[release.scheme["name"]].format(**{"whose": whose, **release.scheme})
+    return _PAIRS[release.scheme["name"]].format(whose=release.centre_origin, **release.scheme)
 
 
 def sign_name(release: Release) -> str:
@@ -109,19 +113,9 @@ def sign_in_words(release: Release) -> str:
     return f"{sign_name(release)}: {kept}" if kept else sign_name(release)
 
 
-def is_merged(release: Release) -> bool:
-    """Whether releases of several groups were merged into it; it has the weakest events of them."""
-    return release.scheme is not None and release.scheme["name"] == "merged"
-
-
-def origin_in_words(release: Release, what: str, value: object) -> str:
+def origin_in_words(origin: Origin, *, without: str) -> str:
     """Where a centre or a scale came from."""
-    if value is None:
-        return "none needed" if what == "centre" else "columns as they were"
-    if what == "centre" and is_merged(release):
-        return "the mean of the merged groups' own centres, private or public as theirs were"
-    paid = is_paid(release.guarantee.events, what)
-    return "private, paid from the budget" if paid else "public, given by the data owner"
+    return _ORIGINS.get(origin, without)
 
 
 def standing_in_words(m: int, clear: int) -> str:

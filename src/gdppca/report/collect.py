@@ -44,7 +44,7 @@ def collect(release: Release, owner: Owner | None = None) -> dict[str, Any]:
         "score_map": findings.score_map(release),
         "variances": findings.variances(release),
         "plan": making.plan(release),
-        "assumptions": list(release.guarantee.assumptions),
+        "assumptions": [*map(str, release.guarantee.assumptions)],
         "budget": making.budget(release),
         "method": making.method(release),
         "columns": making.columns(release),

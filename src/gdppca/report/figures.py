@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from gdppca.plots._style import BLACK, BLUE, GREY, ORANGE, new_figure, picture
+from gdppca.plots.style import BLACK, BLUE, GREY, ORANGE, new_figure, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ import numpy as np
 from gdppca._errors import MissingExtraError, ParameterError
 from gdppca._words import decimal, percent, signed, with_minus
 from gdppca.plots import scree as draw_scree
-from gdppca.plots._style import LONGEST_COLUMN, short
 from gdppca.plots.scores import heat_maps
 from gdppca.plots.scree import SHOWN_LOADINGS, loadings_with_intervals
+from gdppca.plots.style import LONGEST_COLUMN, short
 from gdppca.releases import (
     Release,
     ScoreMap,

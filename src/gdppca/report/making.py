@@ -90,10 +90,10 @@ def method(release: Release) -> Facts:
     size = f"standard deviation {release.noise_sd:.4g}, calibration “{release.calibration}”"
     rows += [
         ("Noise", size),
-        ("Centre", origin_in_words(release, "centre", release.location)),
-        ("Column scales", origin_in_words(release, "scale", release.scale)),
+        ("Centre", origin_in_words(release.centre_origin, without="none needed")),
+        ("Column scales", origin_in_words(release.scale_origin, without="columns as they were")),
         ("Software", f"gdppca {release.library_version}"),
-        ("Checksum", str(release.to_dict()["checksum"])),
+        ("Checksum", release.checksum),
     ]
     return table("How it was made", ["What", "How"], rows, named_above=True)
 

@@ -17,9 +17,9 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca._words import capital, counted
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.words import event_in_words, is_paid
+from gdppca.privacy.words import event_in_words
 from gdppca.releases import Release
-from gdppca.releases.words import is_merged, pairs_in_words, sign_in_words
+from gdppca.releases.words import pairs_in_words, sign_in_words
 from gdppca.report.words import TO_FILL_IN
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
@@ -186,9 +186,8 @@ def _unprotected(release: Release) -> str:
     if not release.guarantee.protects:
         return f"Everything: {release.guarantee.reason or 'the noise came from a known seed'}."
     public = ["the number of rows", "the column names", "the parameters of the analysis"]
-    for what, value in (("centre", release.location), ("scale", release.scale)):
-        known = value is not None and not (what == "centre" and is_merged(release))
-        if known and not is_paid(release.guarantee.events, what):
+    for what, origin in (("centre", release.centre_origin), ("scale", release.scale_origin)):
+        if origin == "public":
             public.append(f"the {what}, chosen without looking at the data")
     return f"Taken to be public: {', '.join(public)}."
 
@@ -278,7 +277,7 @@ def _implementation(release: Release) -> dict[str, str]:
     return {
         "preprocessing_and_hyperparameter_tuning": (
             "Assumed by the guarantee, for the data owner to confirm: "
-            + " ".join(release.guarantee.assumptions)
+            + " ".join(map(str, release.guarantee.assumptions))
         ),
         "mechanisms": (
             f"{_mechanisms(release)} {_method(release)} Made by gdppca "
@@ -323,6 +322,6 @@ def _administrative(release: Release, owner: Owner) -> dict[str, Any]:
         "sources": (
             "Kim and Jung (2025), Robust and Differentially Private Principal Component Analysis."
         ),
-        "notes": f"Release file with checksum {release.to_dict()['checksum']}.",
+        "notes": f"Release file with checksum {release.checksum}.",
         "registry_authors": list(owner.authors),
     }

@@ -86,10 +86,7 @@ def as_sign(sign: Any = "spherical", radius: Any = None, n_features: int | None 
         return _named(_validate.one_of(NAMES, sign=sign), radius, n_features)
     if radius is not None:
         raise ParameterError("`radius` goes with a sign given by name; set it in the object.")
-    if type(sign) in _BUILT_IN:
-        known: Sign = sign
-        return known
-    return _adopted(sign)
+    return sign if type(sign) in _BUILT_IN else _adopted(sign)
 
 
 def sign_from_description(description: dict[str, Any]) -> Sign:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -23,6 +24,15 @@ def cut_off(**parameter: Any) -> float:
     if not _SMALLEST <= value <= _LARGEST:
         raise ParameterError(f"`{name}` must lie between 1e-150 and 1e150; rescale the columns.")
     return value
+
+
+def check_cut_offs(sign: Sign, *names: str) -> None:
+    """Check cut-offs of a frozen sign, in ascending order, and keep them as floats."""
+    for name in names:
+        object.__setattr__(sign, name, cut_off(**{name: getattr(sign, name)}))
+    for inner, outer in itertools.pairwise(names):
+        if not getattr(sign, inner) < getattr(sign, outer):
+            raise ParameterError(f"`{inner}` must be smaller than `{outer}`.")
 
 
 def legal_radius(value: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import ParameterError
-from gdppca.signs.base import Sign, cut_off
+from gdppca.signs.base import Sign, check_cut_offs
 
 _PROBES = np.concatenate([[0.0], np.logspace(-300, 300, 601), np.logspace(-3, 3, 601)])
 
@@ -43,7 +43,7 @@ class Custom(Sign):
 
     def __post_init__(self) -> None:
         """Check the bound, and probe the map on lengths that have nothing to do with data."""
-        object.__setattr__(self, "bound", cut_off(bound=self.bound))
+        check_cut_offs(self, "bound")
         _probe(self)
 
     @property

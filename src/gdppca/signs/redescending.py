@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca._errors import ParameterError
-from gdppca.signs.base import Sign, cut_off
+from gdppca.signs.base import Sign, check_cut_offs, cut_off
 from gdppca.signs.winsor import WithRadius
 
 
@@ -24,9 +23,8 @@ class Ball(WithRadius):
     Examples
     --------
     >>> from gdppca.signs import Ball
-    >>> Ball(radius=1.0)([[0.3, 0.4], [30.0, 40.0]])
-    array([[0.3, 0.4],
-           [0. , 0. ]])
+    >>> Ball(radius=1.0)([0.3, 0.4]), Ball(radius=1.0)([30.0, 40.0])
+    (array([0.3, 0.4]), array([0., 0.]))
     """
 
     name = "ball"
@@ -76,10 +74,7 @@ class Shell(Sign):
 
     def __post_init__(self) -> None:
         """Check the two cut-offs."""
-        object.__setattr__(self, "inner", cut_off(inner=self.inner))
-        object.__setattr__(self, "outer", cut_off(outer=self.outer))
-        if not self.inner < self.outer:
-            raise ParameterError("`inner` must be smaller than `outer`.")
+        check_cut_offs(self, "inner", "outer")
 
     @property
     def sup_norm(self) -> float:
@@ -112,11 +107,9 @@ class LinearlyRedescending(Sign):
 
     def __post_init__(self) -> None:
         """Check the two cut-offs; the outer one is twice the radius unless given."""
-        object.__setattr__(self, "radius", cut_off(radius=self.radius))
-        outer = 2 * self.radius if self.outer is None else self.outer
-        object.__setattr__(self, "outer", cut_off(outer=outer))
-        if not self.radius < self._outer:
-            raise ParameterError("`radius` must be smaller than `outer`.")
+        if self.outer is None:
+            object.__setattr__(self, "outer", 2 * cut_off(radius=self.radius))
+        check_cut_offs(self, "radius", "outer")
 
     @property
     def _outer(self) -> float:

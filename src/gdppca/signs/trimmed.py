@@ -20,9 +20,9 @@ class Trimmed(WithRadius):
     Examples
     --------
     >>> from gdppca.signs import Trimmed
-    >>> Trimmed(radius=10.0)([[3.0, 4.0], [30.0, 40.0]])
-    array([[0.6, 0.8],
-           [0. , 0. ]])
+    >>> near_only = Trimmed(radius=10.0)
+    >>> near_only([3.0, 4.0]), near_only([30.0, 40.0])
+    (array([0.6, 0.8]), array([0., 0.]))
     """
 
     name = "trimmed"

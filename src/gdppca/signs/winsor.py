@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdppca.signs.base import Sign, cut_off
+from gdppca.signs.base import Sign, check_cut_offs
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class WithRadius(Sign):
 
     def __post_init__(self) -> None:
         """Check the cut-off."""
-        object.__setattr__(self, "radius", cut_off(radius=self.radius))
+        check_cut_offs(self, "radius")
 
     @property
     def sup_norm(self) -> float:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gdppca import theory
-from gdppca.datasets import make_contaminated, make_elliptical, make_gamma, make_laplace
-from gdppca.datasets.generators import Sample
+from gdppca import datasets, theory
 from gdppca.linalg import sin_theta
 from gdppca.studies.methods import (
     CENTRED,
@@ -54,31 +52,27 @@ class Study:
 
     def task(self, setting: Setting, seed: int) -> list[dict[str, Any]]:
         """Results of all methods on one table."""
-        run = losses if self.run is None else self.run
-        return run(self, setting, seed)
+        return (self.run or losses)(self, setting, seed)
 
 
 def grid(**choices: Iterable[Any]) -> list[Setting]:
     """Every combination, with the common budget where none is given."""
-    names = list(choices)
-    return [
-        COMMON | dict(zip(names, values, strict=True))
-        for values in itertools.product(*choices.values())
-    ]
+    cells = itertools.product(*choices.values())
+    return [COMMON | dict(zip(choices, values, strict=True)) for values in cells]
 
 
-def draw(setting: Setting, seed: int) -> Sample:
+def draw(setting: Setting, seed: int) -> datasets.Sample:
     """The table of a setting."""
     kind, n, d = setting["kind"], setting["n"], setting["d"]
     if kind == "contaminated":
         knobs = {k: setting[k] for k in ("fraction", "shift") if k in setting}
-        return make_contaminated(n, d, **knobs, random_state=seed)
+        return datasets.make_contaminated(n, d, **knobs, random_state=seed)
     if kind == "laplace":
-        return make_laplace(n, random_state=seed)
+        return datasets.make_laplace(n, random_state=seed)
     if kind.startswith("gamma"):
-        return make_gamma(n, reading=kind.split()[1], random_state=seed)
+        return datasets.make_gamma(n, reading=kind.split()[1], random_state=seed)
     law = "gaussian" if kind == "gaussian" else ("t", 1)
-    return make_elliptical(n, d, law=law, random_state=seed)
+    return datasets.make_elliptical(n, d, law=law, random_state=seed)
 
 
 _LOSSES = {"sin Θ": sin_theta, "‖VV' - UU'‖": theory.projector_distance}
@@ -86,60 +80,56 @@ _LOSSES = {"sin Θ": sin_theta, "‖VV' - UU'‖": theory.projector_distance}
 
 def losses(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
     """Loss of every method on one table."""
-    X, V = draw(setting, seed)
-    return [
-        {"method": name, "value": _LOSSES[study.loss](METHODS[name](X, setting, seed), V)}
-        for name in study.methods
-    ]
+    return _compared(study, *draw(setting, seed), setting, seed)
 
 
-def _radius_quantiles(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
-    """E12: quantiles of R/√d for t₁ by simulation, and exactly."""
-    d, draws = setting["d"], setting["draws"]
-    R = np.empty(draws)
-    for start in range(0, draws, 10_000):
-        size = min(10_000, draws - start)
-        Z = make_elliptical(
-            2 * size,
-            d,
-            law=("t", 1),
-            spikes=(),
-            components=np.empty((0, d)),
-            random_state=seed + start,
-        ).X
-        R[start : start + size] = np.linalg.norm(Z[:size] - Z[size:], axis=1) / np.sqrt(2 * d)
-    levels = np.arange(1, 10) / 10
-    simulated = [
-        {"method": f"q = {q:.1f}", "value": float(np.quantile(R, q)), "source": "simulated"}
-        for q in levels
-    ]
-    exact = [
-        {
-            "method": f"q = {q:.1f}",
-            "value": float(theory.pair_radius_quantile(q, d, ("t", 1)) / np.sqrt(d)),
-            "source": "exact",
-        }
-        for q in levels
-    ]
-    return simulated + exact
+def _compared(
+    study: Study, X: np.ndarray, V: np.ndarray, setting: Setting, seed: int
+) -> list[dict[str, Any]]:
+    loss = _LOSSES[study.loss]
+    return [{"method": m, "value": loss(METHODS[m](X, setting, seed), V)} for m in study.methods]
 
 
 def _europe(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
     """E6: angle to the non-private directions on the Europe data."""
-    from gdppca.datasets import load_europe
+    X = datasets.load_europe(setting["data"]).X
+    return _compared(study, X, METHODS["covariance"](X, setting, seed), setting, seed)
 
-    X = load_europe(setting["data"]).X
-    exact = METHODS["covariance"](X, setting, seed)
+
+def radius_quantiles(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
+    """E12: quantiles of R/√d for t₁ by simulation, and exactly."""
+    d, draws = setting["d"], setting["draws"]
+    round_law: dict[str, Any] = {"law": ("t", 1), "spikes": (), "components": np.empty((0, d))}
+    R = []
+    for start in range(0, draws, 10_000):
+        size = min(10_000, draws - start)
+        Z = datasets.make_elliptical(2 * size, d, **round_law, random_state=seed + start).X
+        R.append(np.linalg.norm(Z[:size] - Z[size:], axis=1) / np.sqrt(2 * d))
+    levels = np.arange(1, 10) / 10
+    exact = [theory.pair_radius_quantile(q, d, ("t", 1)) / np.sqrt(d) for q in levels]
     return [
-        {"method": name, "value": sin_theta(METHODS[name](X, setting, seed), exact)}
-        for name in study.methods
+        {"method": f"q = {q:.1f}", "value": float(value), "source": source}
+        for source, values in (
+            ("simulated", np.quantile(np.concatenate(R), levels)),
+            ("exact", exact),
+        )
+        for q, value in zip(levels, values, strict=True)
     ]
 
 
-def _by_rows(kind: str) -> Callable[[bool], list[Setting]]:
+class _Forms(NamedTuple):
+    """Values of the quick form of a study, and of the full one."""
+
+    quick: Iterable[Any]
+    full: Iterable[Any]
+
+
+def _settings(**choices: Iterable[Any]) -> Callable[[bool], list[Setting]]:
+    """The grid of either form."""
+
     def settings(quick: bool) -> list[Setting]:
-        sizes = (250, 1000, 2000) if quick else (250, 500, 750, 1000, 1500, 2000)
-        return grid(kind=[kind], d=(5, 10, 25), n=sizes)
+        form = 0 if quick else 1
+        return grid(**{k: v[form] if isinstance(v, _Forms) else v for k, v in choices.items()})
 
     return settings
 
@@ -150,49 +140,13 @@ def _zcdp_settings(quick: bool) -> list[Setting]:
     return [s | {"case": f"{s['kind']}, ρ = {s['rho']:g}"} for s in settings]
 
 
-def _pair_settings(quick: bool) -> list[Setting]:
-    sizes = (250, 1000, 2000) if quick else (250, 500, 750, 1000, 1500, 2000)
-    return grid(kind=["gaussian"], d=[25], n=sizes)
-
-
-def _epsilon_settings(quick: bool) -> list[Setting]:
-    budgets = (0.1, 0.5, 4.0) if quick else (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-    kinds = ("gaussian", "t1", "contaminated")
-    return grid(kind=kinds, d=[10], n=[2000], epsilon=budgets)
-
-
-def _radius_settings(quick: bool) -> list[Setting]:
-    sizes = (500, 2000) if quick else (250, 500, 750, 1000, 1500, 2000)
-    return grid(kind=("gaussian", "t1"), d=(10, 25) if quick else (5, 10, 25), n=sizes)
-
-
-def _shift_settings(quick: bool) -> list[Setting]:
-    ratios = (0.5, 1.0, 2.5, 5.0) if quick else (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
-    return grid(kind=["contaminated"], d=[10], n=[1000], shift=[10 * ratio for ratio in ratios])
-
-
-def _fraction_settings(quick: bool) -> list[Setting]:
-    fractions = (0.025, 0.075, 0.15) if quick else (0.025, 0.05, 0.075, 0.1, 0.125, 0.15)
-    return grid(kind=["contaminated"], d=[10], n=[2000], fraction=fractions)
-
-
-def _other_settings(quick: bool) -> list[Setting]:
-    sizes = (250, 1500) if quick else (250, 500, 750, 1000, 1500)
-    return grid(kind=("laplace", "gamma scale", "gamma rate"), d=[5], n=sizes)
-
-
-def _dimension_settings(quick: bool) -> list[Setting]:
-    dimensions = (25, 100, 200) if quick else tuple(range(25, 201, 25))
-    return grid(kind=["t1"], d=dimensions, draws=[20_000 if quick else 100_000])
-
-
-def _europe_settings(quick: bool) -> list[Setting]:
-    return [{"kind": "europe", "epsilon": 2.0, "delta": 1e-4}]
-
-
+_FULL_SIZES = (250, 500, 750, 1000, 1500, 2000)
+_SIZES = _Forms((250, 1000, 2000), _FULL_SIZES)
+_RADIUS_SETTINGS = _settings(
+    kind=("gaussian", "t1"), d=_Forms((10, 25), (5, 10, 25)), n=_Forms((500, 2000), _FULL_SIZES)
+)
 _RADII = ("r = 1", "r = √d", "r = d")
-_EXACT_Q = tuple(f"exact Q{k}" for k in (1, 2, 3))
-_PRIVATE_Q = tuple(f"private Q{k}" for k in (1, 2, 3))
+_QUANTILES = (*(f"exact Q{k}" for k in (1, 2, 3)), *(f"private Q{k}" for k in (1, 2, 3)))
 
 STUDIES = {
     study.name: study
@@ -204,49 +158,79 @@ STUDIES = {
             x="n", panels="d", rows="case", runs=(5, 25), loss="‖VV' - UU'‖",
         ),
         Study(
-            "E1b", "All pairs against paired halves, without noise", "1(b)", _pair_settings,
+            "E1b", "All pairs against paired halves, without noise", "1(b)",
+            _settings(kind=["gaussian"], d=[25], n=_SIZES),
             ("all pairs", "halves", "blocks of 64"), x="n", panels="d", loss="‖VV' - UU'‖",
         ),
-        Study("E2", "Gaussian", "2", _by_rows("gaussian"), _ALL, x="n", panels="d"),
-        Study("E3", "Multivariate Cauchy, t₁", "3", _by_rows("t1"), _ALL, x="n", panels="d"),
         Study(
-            "E4", "5 % contaminated Gaussian", "4", _by_rows("contaminated"), _ALL,
+            "E2", "Gaussian", "2", _settings(kind=["gaussian"], d=(5, 10, 25), n=_SIZES), _ALL,
             x="n", panels="d",
         ),
         Study(
-            "E5", "Loss against ε", "5", _epsilon_settings,
-            (*_ALL, "sph, exact", "wins, exact", "AG, exact", "SGPCA, exact", "NSGGD, exact"),
+            "E3", "Multivariate Cauchy, t₁", "3",
+            _settings(kind=["t1"], d=(5, 10, 25), n=_SIZES), _ALL, x="n", panels="d",
+        ),
+        Study(
+            "E4", "5 % contaminated Gaussian", "4",
+            _settings(kind=["contaminated"], d=(5, 10, 25), n=_SIZES), _ALL, x="n", panels="d",
+        ),
+        Study(
+            "E5", "Loss against ε", "5",
+            _settings(
+                kind=("gaussian", "t1", "contaminated"), d=[10], n=[2000],
+                epsilon=_Forms((0.1, 0.5, 4.0), (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)),
+            ),
+            (*_ALL, *(f"{name}, exact" for name in _ALL[:5])),
             x="epsilon", panels="kind", runs=(4, 100),
         ),
         Study(
-            "E6", "Europe map", "6", _europe_settings, ("sph", "NSGGD", DEFAULT, TIGHT, CENTRED),
+            "E6", "Europe map", "6",
+            lambda quick: [{"kind": "europe", "epsilon": 2.0, "delta": 1e-4}],
+            ("sph", "NSGGD", DEFAULT, TIGHT, CENTRED),
             x="epsilon", panels="kind", runs=(8, 50), run=_europe,
         ),
         Study(
             "E7", "Winsorisation radius: fixed, exact and private quantiles", "B.2, B.3",
-            _radius_settings, (*_RADII, *_EXACT_Q, *_PRIVATE_Q, DEFAULT, TIGHT),
+            _RADIUS_SETTINGS, (*_RADII, *_QUANTILES, DEFAULT, TIGHT),
             x="n", panels="d", rows="kind",
         ),
         Study(
-            "E8", "Winsorisation radius r = c√d", "B.4", _radius_settings,
+            "E8", "Winsorisation radius r = c√d", "B.4", _RADIUS_SETTINGS,
             (*(f"c = {c:g}" for c in (0.25, 0.5, 1, 1.5, 2)), DEFAULT, TIGHT),
             x="n", panels="d", rows="kind",
         ),
         Study(
-            "E9", "How far the bad rows lie", "B.5(a)", _shift_settings, _ALL,
-            x="shift", panels="d",
+            "E9", "How far the bad rows lie", "B.5(a)",
+            _settings(
+                kind=["contaminated"], d=[10], n=[1000],
+                shift=_Forms((5.0, 10.0, 25.0, 50.0), [5.0 * k for k in range(1, 11)]),
+            ),
+            _ALL, x="shift", panels="d",
         ),
         Study(
-            "E10", "How many bad rows", "B.5(b)", _fraction_settings, _ALL,
-            x="fraction", panels="d",
+            "E10", "How many bad rows", "B.5(b)",
+            _settings(
+                kind=["contaminated"], d=[10], n=[2000],
+                fraction=_Forms((0.025, 0.075, 0.15), (0.025, 0.05, 0.075, 0.1, 0.125, 0.15)),
+            ),
+            _ALL, x="fraction", panels="d",
         ),
         Study(
-            "E11", "Laplace and Gamma", "B.6", _other_settings, _ALL, x="n", panels="kind",
+            "E11", "Laplace and Gamma", "B.6",
+            _settings(
+                kind=("laplace", "gamma scale", "gamma rate"), d=[5],
+                n=_Forms((250, 1500), (250, 500, 750, 1000, 1500)),
+            ),
+            _ALL, x="n", panels="kind",
         ),
         Study(
-            "E12", "Quantiles of R/√d for t₁", "C.1", _dimension_settings,
+            "E12", "Quantiles of R/√d for t₁", "C.1",
+            _settings(
+                kind=["t1"], d=_Forms((25, 100, 200), range(25, 201, 25)),
+                draws=_Forms([20_000], [100_000]),
+            ),
             tuple(f"q = {k / 10:.1f}" for k in range(1, 10)),
-            x="d", panels="kind", runs=(1, 1), loss="quantile of R/√d", run=_radius_quantiles,
+            x="d", panels="kind", runs=(1, 1), loss="quantile of R/√d", run=radius_quantiles,
         ),
     )
 }  # fmt: skip

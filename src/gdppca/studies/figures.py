@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca.datasets import load_europe
-from gdppca.plots._style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    ORANGE,
-    PINK,
-    SKY,
-    YELLOW,
-    new_figure,
-    open_frame,
-    picture,
-)
+from gdppca.plots import style
 from gdppca.studies.experiments import Study
 from gdppca.studies.methods import BEYOND, CENTRED, DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
@@ -30,31 +19,26 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 # What the paper does not have is black.
-_COLOURS = (BLUE, SKY, YELLOW, ORANGE, GREEN, PINK, "#8C564B", "#7F7F7F", "#BCBD22")
+_PAPERS = (style.BLUE, style.SKY, style.YELLOW, style.ORANGE, style.GREEN, style.PINK)
+_COLOURS = (*_PAPERS, "#8C564B", "#7F7F7F", "#BCBD22")
 _MARKERS = "os^Dv<>PX"
 _LEGEND = {"sph": "sph: pairs with the paper's noise", "wins": "wins: pairs with the paper's noise"}
 _LABELS = {
-    "n": "rows n",
-    "d": "columns d",
-    "epsilon": "ε",
-    "shift": "c⊥",
-    "fraction": "share of bad rows",
-    "kind": "",
-    "case": "",
-}
+    "n": "rows n", "d": "columns d", "epsilon": "ε", "shift": "c⊥", "fraction": "share of bad rows",
+}  # fmt: skip
 
 
 def draw_study(study: Study, summary: list[Row], europe: Path | None) -> dict[str, bytes]:
     """The study's figure as PNG and SVG; `europe` is the folder of the map's files."""
-    figure = _map_figure(study, summary, europe) if europe else _curves(study, summary)
-    return {f"figure.{kind}": picture(figure, kind) for kind in ("png", "svg")}
+    figure = _map_figure(study, summary, europe) if europe else curves(study, summary)
+    return {f"figure.{kind}": style.picture(figure, kind) for kind in ("png", "svg")}
 
 
-def _curves(study: Study, summary: list[Row]) -> Figure:
+def curves(study: Study, summary: list[Row]) -> Figure:
     """Mean losses against the study's x, a panel per value, with bands of two standard errors."""
     columns = _values(summary, study.panels)
     rows = _values(summary, study.rows) if study.rows else [None]
-    figure = new_figure(figsize=(3.4 + 3.4 * len(columns), 0.9 + 2.9 * len(rows)), dpi=130)
+    figure = style.new_figure(figsize=(3.4 + 3.4 * len(columns), 0.9 + 2.9 * len(rows)), dpi=130)
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     for r, row in enumerate(rows):
         for c, column in enumerate(columns):
@@ -87,13 +71,12 @@ def _panel(study: Study, members: list[Row], axes: Axes) -> None:
         xs = sorted({row[study.x] for row in entries})
         mean, se = np.array([_pooled(entries, study.x, x) for x in xs]).T
         colour, marker, line = _style(name, plain)
-        axes.plot(
-            xs, mean, line, color=colour, marker=marker, ms=4, lw=1.3, label=_LEGEND.get(name, name)
-        )
+        label = _LEGEND.get(name, name)
+        axes.plot(xs, mean, line, color=colour, marker=marker, ms=4, lw=1.3, label=label)
         axes.fill_between(xs, mean - 2 * se, mean + 2 * se, color=colour, alpha=0.13, lw=0)
     if study.x == "epsilon":
         axes.set_xscale("log")
-    open_frame(axes)
+    style.open_frame(axes)
     axes.grid(alpha=0.2)
 
 
@@ -105,17 +88,15 @@ def _pooled(entries: list[Row], name: str, value: Any) -> tuple[float, float]:
 
 
 def _style(name: str, plain: list[str]) -> tuple[str, str, str]:
+    if name in (DEFAULT, DEFAULT_ZCDP):
+        return style.BLACK, "*", "-"
     if name in BEYOND:
-        default = name in (DEFAULT, DEFAULT_ZCDP)
-        return BLACK, "*" if default else "", "-" if default else ":" if name == CENTRED else "--"
+        return style.BLACK, "", ":" if name == CENTRED else "--"
     base = name.removesuffix(", exact")
     k = plain.index(base if base in plain else name)
     exact = base != name and base in plain
-    return (
-        _COLOURS[k % len(_COLOURS)],
-        "" if exact else _MARKERS[k % len(_MARKERS)],
-        ":" if exact else "-",
-    )
+    marker, line = ("", ":") if exact else (_MARKERS[k % len(_MARKERS)], "-")
+    return _COLOURS[k % len(_COLOURS)], marker, line
 
 
 def _map_figure(study: Study, summary: list[Row], folder: Path) -> Figure:
@@ -124,11 +105,10 @@ def _map_figure(study: Study, summary: list[Row], folder: Path) -> Figure:
     setting = {"epsilon": 2.0, "delta": 1e-4, "kind": "europe", "d": 20}
     means = {row["method"]: row["mean"] for row in summary}
     exact = METHODS["covariance"](europe.X, setting, 0)
-    figure = new_figure(figsize=(20, 4.3), dpi=110)
+    figure = style.new_figure(figsize=(20, 4.3), dpi=110)
     panels = {"no privacy (covariance)": exact}
-    panels |= {
-        name: METHODS[name](europe.X, setting, 1) for name in ("sph", "NSGGD", TIGHT, DEFAULT)
-    }
+    for name in ("sph", "NSGGD", TIGHT, DEFAULT):
+        panels[name] = METHODS[name](europe.X, setting, 1)
     for axes, (name, V) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
         _map(europe, _aligned(V, exact), axes)
         mean = f", mean sin Θ {means[name]:.2f}" if name in means else ""
@@ -153,4 +133,4 @@ def _map(europe: Any, V: np.ndarray, axes: Axes) -> None:
             x, y = np.median(scores[members], axis=0)
             axes.text(x, y, country, fontsize=6, ha="center", weight="bold")
     axes.set(xlabel="component 1", ylabel="component 2")
-    open_frame(axes)
+    style.open_frame(axes)

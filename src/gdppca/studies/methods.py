@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,43 +29,29 @@ TIGHT_ZCDP = "pairs with tight noise for zCDP"
 BEYOND = (DEFAULT, TIGHT, CENTRED, DEFAULT_ZCDP, TIGHT_ZCDP)  # what the paper does not have
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """A DPPCA with fixed parameters, at the budget of the setting."""
+def _fit(estimator: Any = DPPCA, budget: str = "epsilon", **parameters: Any) -> Method:
+    """An estimator at the budget of the setting; a parameter may be a rule (table, setting)."""
 
-    parameters: dict[str, Any]
-    private: bool = True
+    def directions(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
+        given = {name: setting[name] for name in (budget, "delta")}
+        given |= {k: v(X, setting) if callable(v) else v for k, v in parameters.items()}
+        components: np.ndarray = estimator(2, random_state=seed, **given).fit(X).components_
+        return components
 
-    def __call__(self, X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-        epsilon = setting["epsilon"] if self.private else math.inf
-        parameters = {"location": None, **self.parameters}  # the paper compares pairs
-        pca = DPPCA(2, epsilon=epsilon, delta=setting["delta"], random_state=seed, **parameters)
-        return pca.fit(X).components_
+    return directions
 
 
-def _default(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-    budget = {"epsilon": setting["epsilon"], "delta": setting["delta"]}
-    return DPPCA(2, **budget, random_state=seed).fit(X).components_
+def _pairs(**parameters: Any) -> Method:
+    """All pairs of rows with the noise that the paper states."""
+    return _fit(location=None, calibration="paper", pairs="all", **parameters)
 
 
-def _winsor(radius: Any) -> dict[str, Any]:
-    return {"sign": "winsor", "radius": radius, "calibration": "paper", "pairs": "all"}
+def _winsor(radius: Any, **parameters: Any) -> Method:
+    return _pairs(sign="winsor", radius=radius, **parameters)
 
 
-def _analyze_gauss(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-    pca = AnalyzeGauss(2, epsilon=setting["epsilon"], delta=setting["delta"], random_state=seed)
-    return pca.fit(X).components_
-
-
-def _sgpca(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-    pca = SGPCA(
-        2,
-        epsilon=setting["epsilon"],
-        delta=setting["delta"],
-        eigenvalues=oracle_eigenvalues(setting),
-        random_state=seed,
-    )
-    return pca.fit(X).components_
+def _without_noise(method: Method) -> Method:
+    return lambda X, setting, seed: method(X, setting | {"epsilon": math.inf}, seed)
 
 
 def oracle_eigenvalues(setting: Setting) -> np.ndarray:
@@ -79,42 +64,11 @@ def oracle_eigenvalues(setting: Setting) -> np.ndarray:
     return np.array([10.0, 5.0] + [1.0] * (setting["d"] - 2))
 
 
-def _nsggd(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-    pca = NSGGD(2, epsilon=setting["epsilon"], delta=setting["delta"], random_state=seed)
-    return pca.fit(X).components_
-
-
-def _exact(method: Method) -> Method:
-    def without_noise(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-        return method(X, setting | {"epsilon": math.inf}, seed)
-
-    return without_noise
-
-
-def _exact_quantile(q: float) -> Method:
-    """Winsorisation at the exact quantile of the paired differences, which is not private."""
-
-    def fit(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-        half = len(X) // 2
-        lengths = np.linalg.norm(X[half : 2 * half] - X[:half], axis=1) / math.sqrt(2)
-        return _Fit(_winsor(float(np.quantile(lengths, q))))(X, setting, seed)
-
-    return fit
-
-
-def _private_quantile(q: float) -> Method:
-    return _Fit(_winsor("quantile") | {"quantile": q})
-
-
-def _fixed_radius(rule: Callable[[int], float]) -> Method:
-    def fit(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-        return _Fit(_winsor(rule(X.shape[1])))(X, setting, seed)
-
-    return fit
-
-
-def _root_of_columns(c: float) -> Method:
-    return _fixed_radius(lambda d: c * math.sqrt(d))
+def _exact_quantile(X: np.ndarray, q: float) -> float:
+    """Quantile of the lengths of the paired differences, which is not private."""
+    half = len(X) // 2
+    lengths = np.linalg.norm(X[half : 2 * half] - X[:half], axis=1) / math.sqrt(2)
+    return float(np.quantile(lengths, q))
 
 
 def _zcdp(method: Method, noise: float) -> Method:
@@ -129,23 +83,7 @@ def _zcdp(method: Method, noise: float) -> Method:
 
 
 def _gsscm(sign: str, location: str = "pmwm-published") -> Method:
-    def fit(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-        pca = SignCovariancePCA(
-            2,
-            rho=setting["rho"],
-            delta=setting["delta"],
-            sign=sign,
-            location=location,
-            noise="printed",
-            random_state=seed,
-        )
-        return pca.fit(X).components_
-
-    return fit
-
-
-def _centred(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
-    return _Fit({"location": np.zeros(X.shape[1])})(X, setting, seed)
+    return _fit(SignCovariancePCA, "rho", sign=sign, location=location, noise="printed")
 
 
 def _covariance(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
@@ -153,38 +91,38 @@ def _covariance(X: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
     return np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1].T
 
 
-_SPH = _Fit({"calibration": "paper", "pairs": "all"})
-_WINS = _Fit(_winsor("sqrt_d"))
+_TIGHT = _fit(location=None)
+_PAPER: dict[str, Method] = {
+    "sph": _pairs(),
+    "wins": _winsor("sqrt_d"),
+    "AG": _fit(AnalyzeGauss),
+    "SGPCA": _fit(SGPCA, eigenvalues=lambda X, setting: oracle_eigenvalues(setting)),
+    "NSGGD": _fit(NSGGD),
+}
 
 METHODS: dict[str, Method] = {
-    "sph": _SPH,
-    "wins": _WINS,
-    "AG": _analyze_gauss,
-    "SGPCA": _sgpca,
-    "NSGGD": _nsggd,
-    DEFAULT: _default,
-    TIGHT: _Fit({}),
-    CENTRED: _centred,
-    "sph, exact": _exact(_SPH),
-    "wins, exact": _exact(_WINS),
-    "AG, exact": _exact(_analyze_gauss),
-    "SGPCA, exact": _exact(_sgpca),
-    "NSGGD, exact": _exact(_nsggd),
-    "all pairs": _Fit({"pairs": "all"}, private=False),
-    "halves": _Fit({"pairs": "halves"}, private=False),
-    "blocks of 64": _Fit({"pairs": 64}, private=False),
-    "g-DPPCA sph": _zcdp(_Fit({"pairs": "all"}), 2),
-    "g-DPPCA wins": _zcdp(_Fit({"sign": "winsor", "radius": "sqrt_d", "pairs": "all"}), 2),
+    **_PAPER,
+    **{f"{name}, exact": _without_noise(method) for name, method in _PAPER.items()},
+    DEFAULT: _fit(),
+    TIGHT: _TIGHT,
+    CENTRED: _fit(location=lambda X, setting: np.zeros(X.shape[1])),
+    "all pairs": _without_noise(_fit(location=None, pairs="all")),
+    "halves": _without_noise(_fit(location=None, pairs="halves")),
+    "blocks of 64": _without_noise(_fit(location=None, pairs=64)),
+    "g-DPPCA sph": _zcdp(_fit(location=None, pairs="all"), 2),
+    "g-DPPCA wins": _zcdp(_fit(location=None, sign="winsor", radius="sqrt_d", pairs="all"), 2),
     "GSSCM sph": _gsscm("spherical"),
     "GSSCM wins": _gsscm("winsor"),
     "GSSCM sph, our mean": _gsscm("spherical", "pmwm"),
-    DEFAULT_ZCDP: _zcdp(_default, math.sqrt(2)),
-    TIGHT_ZCDP: _zcdp(_Fit({}), math.sqrt(2)),
+    DEFAULT_ZCDP: _zcdp(_fit(), math.sqrt(2)),
+    TIGHT_ZCDP: _zcdp(_TIGHT, math.sqrt(2)),
     "covariance": _covariance,
-    "r = 1": _fixed_radius(lambda d: 1.0),
-    "r = √d": _fixed_radius(math.sqrt),
-    "r = d": _fixed_radius(float),
-    **{f"exact Q{k}": _exact_quantile(k / 4) for k in (1, 2, 3)},
-    **{f"private Q{k}": _private_quantile(k / 4) for k in (1, 2, 3)},
-    **{f"c = {c:g}": _root_of_columns(c) for c in (0.25, 0.5, 1.0, 1.5, 2.0)},
+    "r = 1": _winsor(1.0),
+    "r = √d": _winsor(lambda X, setting: math.sqrt(X.shape[1])),
+    "r = d": _winsor(lambda X, setting: float(X.shape[1])),
 }
+for _k in (1, 2, 3):
+    METHODS[f"exact Q{_k}"] = _winsor(lambda X, setting, q=_k / 4: _exact_quantile(X, q))
+    METHODS[f"private Q{_k}"] = _winsor("quantile", quantile=_k / 4)
+for _c in (0.25, 0.5, 1.0, 1.5, 2.0):
+    METHODS[f"c = {_c:g}"] = _winsor(lambda X, setting, c=_c: c * math.sqrt(X.shape[1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import math
 import os
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import ParameterError
+from gdppca.datasets import load_europe
 from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
 from gdppca.releases import write_whole
 from gdppca.studies.experiments import STUDIES, Study
@@ -99,7 +101,7 @@ def run(
     done = _finished(folder, study, tasks)
     progress(len(done), len(tasks))
     with (folder / _RUNS).open("a", encoding="utf-8") as stream:
-        for key, results in _computed(study, tasks, done, workers):
+        for key, results in computed(study, tasks, done, workers):
             done[key] = results
             stream.write(json.dumps({"key": key, "results": results}) + "\n")
             stream.flush()
@@ -111,22 +113,21 @@ def run(
 def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
     """Make the folder, or refuse one that holds something else."""
     wanted = {"study": study.name, "form": "quick" if quick else "full"}
+    manifest = folder / _MANIFEST
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        manifest = folder / _MANIFEST
-        if manifest.exists():
-            found = json.loads(manifest.read_text(encoding="utf-8"))
-            if found != wanted:
-                raise ParameterError(
-                    f"'{folder}' holds results of {found.get('study')} ({found.get('form')}), not "
-                    f"of {wanted['study']} ({wanted['form']}). Choose another folder."
-                )
-        elif any(folder.iterdir()):
+        held = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else None
+        if held is None and any(folder.iterdir()):
             raise ParameterError(f"'{folder}' holds other files. Choose another folder.")
+        if held not in (None, wanted):
+            raise ParameterError(
+                f"'{folder}' holds results of {held.get('study')} ({held.get('form')}), not "
+                f"of {wanted['study']} ({wanted['form']}). Choose another folder."
+            )
         write_whole(manifest, json.dumps(wanted).encode())
-    except (OSError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
+    except ParameterError:
+        raise
+    except (OSError, ValueError):
         raise ParameterError(f"'{folder}' cannot be used as a study's folder.") from None
     return folder
 
@@ -139,17 +140,18 @@ def _tasks(study: Study, quick: bool, data: str | Path | None) -> list[Task]:
     if study.name == "E6":
         settings = [setting | {"data": str(_europe_folder(data))} for setting in settings]
     tasks = []
-    for setting in settings:
-        described = {name: value for name, value in setting.items() if name != "data"}
-        for repetition in range(study.runs[0 if quick else 1]):
-            key = json.dumps([study.name, described, repetition], sort_keys=True)
-            tasks.append((key, setting, _seed(key)))
+    for setting, repetition in itertools.product(settings, range(study.runs[0 if quick else 1])):
+        key = json.dumps([study.name, _described(setting), repetition], sort_keys=True)
+        tasks.append((key, setting, _seed(key)))
     return tasks
 
 
-def _europe_folder(data: str | Path | None) -> Path:
-    from gdppca.datasets import load_europe
+def _described(setting: Row) -> Row:
+    """A setting as it is published: without the folder on this machine."""
+    return {name: value for name, value in setting.items() if name != "data"}
 
+
+def _europe_folder(data: str | Path | None) -> Path:
     folder = data or os.environ.get("GDPPCA_EUROPE")
     if folder is None:
         raise ParameterError(
@@ -205,18 +207,14 @@ def _work(name: str, setting: Row, seed: int) -> list[Row]:
     return STUDIES[name].task(setting, seed)
 
 
-def _computed(
+def computed(
     study: Study, tasks: list[Task], done: dict[str, Any], workers: int | None
 ) -> Iterator[tuple[str, list[Row]]]:
     waiting = [task for task in tasks if task[0] not in done]
     if not waiting:
         return
-    pool = ProcessPoolExecutor(
-        workers or usable_cores(),
-        mp_context=get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(os.getpid(),),
-    )
+    spawn, parent = get_context("spawn"), (os.getpid(),)
+    pool = ProcessPoolExecutor(workers or usable_cores(), spawn, _start_worker, parent)
     try:
         futures = {
             pool.submit(_work, study.name, setting, seed): key for key, setting, seed in waiting
@@ -230,29 +228,21 @@ def _computed(
 def _tidy(study: Study, tasks: list[Task], done: dict[str, list[Row]]) -> list[Row]:
     rows = []
     for key, setting, seed in tasks:
-        repetition = json.loads(key)[2]
-        for result in done[key]:
-            described = {name: value for name, value in setting.items() if name != "data"}
-            rows.append(
-                {"study": study.name, **described, "run": repetition, "seed": seed, **result}
-            )
+        task = {"study": study.name, **_described(setting), "run": json.loads(key)[2], "seed": seed}
+        rows += [task | result for result in done[key]]
     return rows
 
 
 def summarised(rows: list[Row]) -> list[Row]:
     """Mean, standard error and number of runs of every method in every setting."""
-    groups: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         described = {k: v for k, v in row.items() if k not in ("run", "seed", "value")}
-        groups[json.dumps(described)].append(row)
+        groups[json.dumps(described)].append(row["value"])
     return [
         json.loads(described)
-        | {
-            "mean": float(np.mean([row["value"] for row in members])),
-            "se": _standard_error([row["value"] for row in members]),
-            "runs": len(members),
-        }
-        for described, members in groups.items()
+        | {"mean": float(np.mean(values)), "se": _standard_error(values), "runs": len(values)}
+        for described, values in groups.items()
     ]
 
 

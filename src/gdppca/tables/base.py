@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -23,10 +23,6 @@ from gdppca.signs import Sign
 
 Sums = PairSum | SignSum
 
-ASSUMED_SHUFFLED = (
-    "The order of the rows was taken as it came and does not depend on their values: nobody "
-    "checked that, and nothing was shuffled."
-)
 LARGEST_SAMPLE = 2**17  # rows
 _SAMPLE_ENTRIES = 2**24  # numbers: 128 MB
 
@@ -99,6 +95,7 @@ class Total(Protocol):
         """The scatter matrix."""
 
 
+@runtime_checkable
 class Table(Protocol):
     """Rows wherever they are. A context: leaving it removes whatever was written on the way.
 

@@ -41,7 +41,7 @@ def open_table(
     ----------
     source : table, str, path or list of paths
         numpy, pandas, polars or arrow in memory; a file, a folder, a pattern such as
-        "visits/*.parquet"; an arrow, DuckDB, Dask or Spark table.
+        "visits/*.parquet"; an arrow, DuckDB, Dask or Spark table; or a `Table`, which is itself.
     noise : Noise
         Source of secret orders.
     columns : list of str, optional
@@ -61,6 +61,8 @@ def open_table(
     Table
         To be entered.
     """
+    if isinstance(source, Table):
+        return source
     _check_columns(columns)
     package = _package(source)
     if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
@@ -98,11 +100,11 @@ def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: boo
 
 
 def _is_files(source: Any) -> bool:
-    """Whether it names files; a list of rows is no list of names."""
+    """Whether it names files; a list of words may be somebody's cells, which no error may quote."""
     if isinstance(source, _PATHS):
         return True
-    names = isinstance(source, list | tuple) and len(source) > 0
-    return names and all(isinstance(each, _PATHS) for each in source)
+    listed = isinstance(source, list | tuple) and len(source) > 0
+    return listed and all(isinstance(each, os.PathLike) for each in source)
 
 
 def _in_memory(

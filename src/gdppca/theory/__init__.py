@@ -6,12 +6,14 @@ from gdppca.theory.contamination import contaminated_covariance, flip_shift
 from gdppca.theory.distances import projector_distance, sin_theta
 from gdppca.theory.error_bounds import (
     CorruptionBound,
-    analyze_gauss_bound,
     classical_noise_sd,
     corruption_bound,
-    effective_rank,
     error_bound,
     required_samples,
+)
+from gdppca.theory.method_bounds import (
+    analyze_gauss_bound,
+    effective_rank,
     sgpca_bound,
     spherical_bound,
     winsor_bound,

@@ -52,6 +52,11 @@ def ratio(numerator: float, denominator: float) -> float:
     return float(numerator / denominator) if denominator > 0 else math.inf
 
 
+def gap_factor(values: np.ndarray, n_components: int) -> float:
+    """Return the largest eigenvalue over the eigengap."""
+    return ratio(values.max(), eigengap(values, n_components))
+
+
 def corrupted_share(alpha: float) -> float:
     """Return α, which must lie in [0, 1)."""
     return 0.0 if alpha == 0 else _validate.fraction(alpha=alpha)

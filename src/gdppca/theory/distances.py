@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gdppca._errors import ParameterError
-from gdppca.linalg import SQRT2, orthonormal_basis, sin_theta
+from gdppca.linalg import SQRT2, part_outside, sin_theta
 
 __all__ = ["projector_distance", "sin_theta"]
 
@@ -15,8 +14,8 @@ def projector_distance(first: np.ndarray, second: np.ndarray) -> float:
 
     Parameters
     ----------
-    first, second : array of shape (m, d)
-        Directions as rows, as in ``components_``. They need not be orthonormal.
+    first, second
+        As in `sin_theta`.
 
     Returns
     -------
@@ -35,10 +34,4 @@ def projector_distance(first: np.ndarray, second: np.ndarray) -> float:
     >>> round(projector_distance(np.eye(3)[:1], np.array([[1.0, 1.0, 0.0]])), 6)
     1.0
     """
-    a = orthonormal_basis("first", first)
-    b = orthonormal_basis("second", second)
-    if a.shape != b.shape:
-        raise ParameterError(
-            f"`first` and `second` must have one shape, got {a.T.shape} and {b.T.shape}."
-        )
-    return float(SQRT2 * np.linalg.norm(b - a @ (a.T @ b)))
+    return float(SQRT2 * np.linalg.norm(part_outside(first, second)))

@@ -1,4 +1,4 @@
-r"""The paper's noise and its error bounds on sin Θ (F1, F2, F4, F7).
+r"""The paper's noise and its error bounds on sin Θ in terms of a sign's matrix (F1, F2, F4).
 
 Every bound is stated up to an absolute constant, which is left out: compare bounds with one
 another and over n, d and ε, not with a measured loss. ``epsilon=inf`` drops the privacy term.
@@ -14,16 +14,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.theory._pair_law import Law
-from gdppca.theory._spectra import (
-    corrupted_share,
-    descending,
-    eigengap,
-    ratio,
-    spectrum,
-)
-from gdppca.theory.spherical import spherical_eigenvalues
-from gdppca.theory.winsor import winsor_eigenvalues
+from gdppca.theory._spectra import corrupted_share, gap_factor, spectrum
 
 
 def classical_noise_sd(
@@ -116,7 +107,7 @@ def error_bound(
     scale = float(sup_norm**2 / phi.max())
     privacy = _privacy_term(scale, phi.size, n, epsilon, delta, beta)
     sampling = math.sqrt(scale * math.log(phi.size / beta) / n)
-    return ratio(phi.max(), eigengap(phi, n_components)) * (privacy + sampling)
+    return gap_factor(phi, n_components) * (privacy + sampling)
 
 
 def required_samples(
@@ -126,12 +117,8 @@ def required_samples(
 
     Parameters
     ----------
-    eigenvalues : array of shape (d,)
-        :math:`\phi_g`, eigenvalues of :math:`K_g`, in any order.
-    sup_norm : float
-        :math:`\|g\|_\infty`.
-    beta : float
-        β, how often the bound may fail.
+    eigenvalues, sup_norm, beta
+        As in `error_bound`.
     alpha : float
         α, fraction of corrupted rows, in [0, 1).
 
@@ -183,11 +170,11 @@ def corruption_bound(
     eigenvalues: np.ndarray,
     n_components: int,
     *,
+    alpha: float,
     sup_norm: float,
     n_samples: int,
     epsilon: float,
     delta: float,
-    alpha: float,
     beta: float = 0.05,
 ) -> CorruptionBound:
     r"""Bound on sin Θ when a fraction α of the rows is corrupted at will.
@@ -196,20 +183,12 @@ def corruption_bound(
     ----------
     eigenvalues : array of shape (d,)
         :math:`\phi_g` of the clean rows, in any order.
-    n_components : int
-        m, below d.
-    sup_norm : float
-        :math:`\|g\|_\infty`.
-    n_samples : int
-        n; the bound is proved from `required_samples` on.
-    epsilon : float
-        ε; infinity for no noise.
-    delta : float
-        δ.
+    n_components
+        As in `error_bound`.
     alpha : float
         α, fraction of corrupted rows, in [0, 1).
-    beta : float
-        β, how often the bound may fail.
+    sup_norm, n_samples, epsilon, delta, beta
+        As in `error_bound`.
 
     Returns
     -------
@@ -234,7 +213,7 @@ def corruption_bound(
     privacy = _privacy_term(scale, phi.size, n, epsilon, delta, beta)
     sampling = math.sqrt((scale + 1) * math.log(phi.size / beta) / ((1 - alpha) * n))
     corruption = alpha * (2 - alpha) * (1 + scale)
-    factor = ratio(phi.max(), eigengap(phi, n_components))
+    factor = gap_factor(phi, n_components)
     return CorruptionBound(
         privacy=privacy,
         sampling=sampling,
@@ -255,208 +234,3 @@ def _privacy_term(scale: float, d: int, n: int, epsilon: float, delta: float, be
     delta = _validate.fraction(delta=delta)
     reach = math.sqrt(d) + math.sqrt(math.log(1 / beta))
     return scale * reach * math.sqrt(math.log(1 / delta)) / (n * epsilon)
-
-
-def effective_rank(lam: np.ndarray) -> float:
-    r"""Effective rank, the trace over the largest eigenvalue.
-
-    Parameters
-    ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order.
-
-    Returns
-    -------
-    float
-        Between 1 and d.
-
-    Notes
-    -----
-    **Paper.** :math:`\mathrm{er}(\Sigma) = \mathrm{tr}(\Sigma)/\lambda_1`, Sec 3.4.
-
-    Examples
-    --------
-    >>> from gdppca.theory import effective_rank
-    >>> effective_rank([10.0, 5.0, 1.0, 1.0])
-    1.7
-    """
-    values = spectrum(lam=lam)
-    return float(values.sum() / values.max())
-
-
-def spherical_bound(
-    lam: np.ndarray, n_components: int, *, n_samples: int, epsilon: float, through: str = "signs"
-) -> float:
-    r"""Error bound of the spherical sign, without logarithms of β and δ.
-
-    Parameters
-    ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order.
-    n_components : int
-        m, below d.
-    n_samples : int
-        n.
-    epsilon : float
-        ε; infinity for no noise.
-    through : "signs" or "scatter"
-        The form in :math:`\phi_{sph}`, or the one in λ, which is proved where
-        `spherical_condition` is small.
-
-    Returns
-    -------
-    float
-        :math:`u_{sph,m}`, up to an absolute constant.
-
-    Notes
-    -----
-    **Paper.** Prop 3.5; the form in λ is eq 3.1. Eq 3.5 of Remark 3.1 is eq 3.1 under a spiked
-    covariance without its log d.
-
-    Examples
-    --------
-    >>> from gdppca.theory import spherical_bound
-    >>> sizes = dict(n_samples=1000, epsilon=1.0)
-    >>> round(spherical_bound([4.0, 1.0], 1, **sizes), 6)
-    0.068732
-    >>> round(spherical_bound([4.0, 1.0], 1, through="scatter", **sizes), 6)
-    0.041604
-    """
-    values = spectrum(lam=lam)
-    _validate.one_of(("signs", "scatter"), through=through)
-    phi = spherical_eigenvalues(values) if through == "signs" else values / values.sum()
-    return _sign_bound(phi, n_components, 1.0, n_samples, epsilon)
-
-
-def winsor_bound(
-    lam: np.ndarray,
-    n_components: int,
-    *,
-    radius: float,
-    n_samples: int,
-    epsilon: float,
-    law: Law = "gaussian",
-) -> float:
-    r"""Error bound of the winsorised sign, without logarithms of β and δ.
-
-    Parameters
-    ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order.
-    n_components : int
-        m, below d.
-    radius : float
-        r, the winsorisation radius.
-    n_samples : int
-        n.
-    epsilon : float
-        ε; infinity for no noise.
-    law : "gaussian" or ("t", nu)
-        Law of the rows.
-
-    Returns
-    -------
-    float
-        :math:`u_{wins,m}^{(r)}`, up to an absolute constant.
-
-    Notes
-    -----
-    **Paper.** Prop 3.6, eq 3.3, with the eigenvalues of eq 3.2.
-
-    Examples
-    --------
-    >>> from gdppca.theory import winsor_bound
-    >>> round(winsor_bound([4.0, 1.0], 1, radius=0.01, n_samples=1000, epsilon=1.0), 4)
-    0.0687
-    """
-    phi = winsor_eigenvalues(lam, radius, law)
-    return _sign_bound(phi, n_components, float(radius), n_samples, epsilon)
-
-
-def _sign_bound(
-    phi: np.ndarray, n_components: int, sup_norm: float, n_samples: int, epsilon: float
-) -> float:
-    """Eq 3.3; with ‖g‖ = 1 it is the first form of Prop 3.5, and eq 3.1 with φ = λ/tr Σ."""
-    n, epsilon = _validate.count(n_samples=n_samples), _validate.positive(epsilon=epsilon)
-    privacy = math.sqrt(phi.size) / (n * epsilon)
-    sampling = math.sqrt(phi.max() / sup_norm**2 * math.log(phi.size) / n)
-    return ratio(sup_norm**2, eigengap(phi, n_components)) * (privacy + sampling)
-
-
-def analyze_gauss_bound(
-    lam: np.ndarray, n_components: int, *, n_samples: int, epsilon: float
-) -> float:
-    r"""Error bound of Analyze Gauss, up to an absolute constant.
-
-    Parameters
-    ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order.
-    n_components : int
-        m, below d.
-    n_samples : int
-        n.
-    epsilon : float
-        ε; infinity for no noise.
-
-    Returns
-    -------
-    float
-        The bound.
-
-    Notes
-    -----
-    **Paper.** :math:`\frac{\lambda_1}{\lambda_m - \lambda_{m+1}} (\frac{d^{3/2}}{\varepsilon n} +
-    \sqrt{d/n})`, Remark 3.1.
-
-    Examples
-    --------
-    >>> from gdppca.theory import analyze_gauss_bound
-    >>> round(analyze_gauss_bound([4.0, 2.0, 1.0, 1.0], 1, n_samples=1000, epsilon=1.0), 6)
-    0.142491
-    """
-    values = spectrum(lam=lam)
-    n, epsilon = _validate.count(n_samples=n_samples), _validate.positive(epsilon=epsilon)
-    d = values.size
-    factor = ratio(values.max(), eigengap(values, n_components))
-    return factor * (d**1.5 / (epsilon * n) + math.sqrt(d / n))
-
-
-def sgpca_bound(lam: np.ndarray, n_components: int, *, n_samples: int, epsilon: float) -> float:
-    r"""Error bound of SGPCA under a spiked covariance, up to an absolute constant.
-
-    Parameters
-    ----------
-    lam : array of shape (d,)
-        Eigenvalues of Σ, in any order. The model takes all but m of them to be equal.
-    n_components : int
-        m, below d.
-    n_samples : int
-        n.
-    epsilon : float
-        ε; infinity for no noise.
-
-    Returns
-    -------
-    float
-        The bound.
-
-    Notes
-    -----
-    **Paper.** :math:`(\sigma^2/\lambda + \sqrt{\sigma^2/\lambda}) (\frac{d}{\varepsilon n} +
-    \sqrt{d/n})`, eq 3.6 of Remark 3.1, for :math:`\Sigma = \lambda U_m U_m^\top + \sigma^2 I`.
-    Here :math:`\sigma^2 = \lambda_d` and the spike is the smallest one,
-    :math:`\lambda_m - \lambda_d`. Proved for sub-Gaussian rows only.
-
-    Examples
-    --------
-    >>> from gdppca.theory import sgpca_bound
-    >>> round(sgpca_bound([5.0, 1.0, 1.0, 1.0], 1, n_samples=1000, epsilon=1.0), 6)
-    0.050434
-    """
-    values = descending(spectrum(lam=lam))
-    n, epsilon = _validate.count(n_samples=n_samples), _validate.positive(epsilon=epsilon)
-    eigengap(values, n_components)  # refuses m >= d
-    d, noise = values.size, values[-1]
-    inverse_snr = ratio(noise, values[n_components - 1] - noise)
-    return (inverse_snr + math.sqrt(inverse_snr)) * (d / (epsilon * n) + math.sqrt(d / n))

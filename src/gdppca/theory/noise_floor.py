@@ -39,13 +39,17 @@ def noise_edge(noise_sd: float, n_features: int) -> float:
     return float(noise_sd * np.sqrt(2 * n_features))
 
 
-def _null_edge(bulk: float, noise_sd: float, k: int, n_samples: int, bias: float) -> float:
-    """0.99 quantile of how far the largest of k equal eigenvalues rises above their mean.
+def _null_edge(
+    eigenvalues: np.ndarray, m: int, noise_sd: float, n_samples: int, centre_bias: float
+) -> float:
+    """0.99 quantile of how far the first of equal eigenvalues, from m on, rises above their mean.
 
     The privacy noise and the sampling noise of a sign scatter add up, entry by entry; the second
     is that of equal eigenvalues, variance bulk²/n. The error of a private centre adds its bias.
     """
+    k, bulk = len(eigenvalues) - m, max(float(np.mean(eigenvalues[m:])), 0.0)
     sd = np.hypot(noise_sd / SQRT2, bulk / np.sqrt(n_samples))  # a square may not be a float
+    bias = _centre_rise(eigenvalues, m, centre_bias)
     return float(sd * (2 * np.sqrt(k) + _TRACY_WIDOM_99 * k ** (-1 / 6)) + bias)
 
 
@@ -96,13 +100,12 @@ def components_above_noise(
     >>> components_above_noise(np.array([0.5, 0.2, 0.101, 0.1, 0.099]), 0.01, 10_000)
     2
     """
-    d = len(eigenvalues)
-    for m in range(d - 1):
+    last = max(len(eigenvalues) - 1, 0)
+    for m in range(last):
         bulk = max(float(np.mean(eigenvalues[m:])), 0.0)
-        bias = _centre_rise(eigenvalues, m, centre_bias)
-        if eigenvalues[m] - bulk <= _null_edge(bulk, noise_sd, d - m, n_samples, bias):
+        if eigenvalues[m] - bulk <= _null_edge(eigenvalues, m, noise_sd, n_samples, centre_bias):
             return m
-    return max(d - 1, 0)
+    return last
 
 
 def noise_band(
@@ -112,14 +115,8 @@ def noise_band(
 
     Parameters
     ----------
-    eigenvalues : array of shape (d,)
-        Of the released matrix, largest first.
-    noise_sd : float
-        σ of the packed noise.
-    n_samples : int
-        Number of rows.
-    centre_bias : float, default 0
-        What the error of a private centre may add to an eigenvalue.
+    eigenvalues, noise_sd, n_samples, centre_bias
+        As in `components_above_noise`.
 
     Returns
     -------
@@ -135,9 +132,7 @@ def noise_band(
     """
     m = components_above_noise(eigenvalues, noise_sd, n_samples, centre_bias)
     bulk = float(np.mean(eigenvalues[m:]))
-    d = len(eigenvalues)
-    bias = _centre_rise(eigenvalues, m, centre_bias)
-    reach = _null_edge(max(bulk, 0.0), noise_sd, d - m, n_samples, bias)
+    reach = _null_edge(eigenvalues, m, noise_sd, n_samples, centre_bias)
     return bulk - reach, bulk + reach
 
 
@@ -152,14 +147,8 @@ def denoised_eigenvalues(
 
     Parameters
     ----------
-    eigenvalues : array of shape (d,)
-        Of the released matrix, largest first.
-    noise_sd : float
-        σ of the packed noise.
-    n_samples : int
-        Number of rows.
-    centre_bias : float, default 0
-        What the error of a private centre may add to an eigenvalue.
+    eigenvalues, noise_sd, n_samples, centre_bias
+        As in `noise_band`.
 
     Returns
     -------
@@ -180,7 +169,6 @@ def denoised_eigenvalues(
     spread = noise_sd * np.sqrt(2 * (d - m))  # its square is 4 s² times the order of the bulk
     # The root of observed² - spread², whose squares may not be floats.
     root = np.sqrt(np.maximum(observed - spread, 0.0)) * np.sqrt(observed + spread)
-    above = 0.5 * (observed + root)
-    spikes = bulk + above
+    spikes = bulk + 0.5 * (observed + root)
     rest = (np.sum(eigenvalues) - spikes.sum()) / (d - m)
     return np.maximum(np.concatenate([spikes, np.full(d - m, rest)]), 0.0)

@@ -13,9 +13,8 @@ import math
 
 import numpy as np
 
-_STEP = 0.25
-_LOG_X = np.arange(-42.0, 78.0, _STEP)
-_X = np.exp(_LOG_X)
+from gdppca.theory._quadrature import LOG_X, STEP, X
+
 _LEAST_DISTANCE = 0.6  # of a single wide direction, in its standard deviations, as walks find it
 
 
@@ -23,9 +22,9 @@ _LEAST_DISTANCE = 0.6  # of a single wide direction, in its standard deviations,
 def shifted_matrix(lam: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """E[yy'/|y|²] for y with variances λ around `shift`, in the basis of λ; its trace is one."""
     scaled, moved = lam / lam.max(), shift / math.sqrt(lam.max())
-    grown = 1 + np.outer(_X, scaled)
-    fallen = -0.5 * np.log(grown).sum(axis=1) - 0.5 * _X * (moved**2 / grown).sum(axis=1)
-    weight = 0.5 * _STEP * np.exp(_LOG_X + fallen)
+    grown = 1 + np.outer(X, scaled)
+    fallen = -0.5 * np.log(grown).sum(axis=1) - 0.5 * X * (moved**2 / grown).sum(axis=1)
+    weight = 0.5 * STEP * np.exp(LOG_X + fallen)
     towards = moved / grown
     return (weight[:, None] * towards).T @ towards + np.diag(weight @ (scaled / grown))
 
@@ -34,8 +33,8 @@ def shifted_matrix(lam: np.ndarray, shift: np.ndarray) -> np.ndarray:
 def typical_distance(lam: np.ndarray) -> float:
     """1/E[1/|y|] of rows with variances λ, as a walk to their centre finds it."""
     scaled = lam / lam.max()
-    fallen = 0.5 * _LOG_X - 0.5 * np.log1p(np.outer(_X, scaled)).sum(axis=1)
-    mean_inverse = _STEP * np.exp(fallen).sum() / math.sqrt(2 * math.pi)
+    fallen = 0.5 * LOG_X - 0.5 * np.log1p(np.outer(X, scaled)).sum(axis=1)
+    mean_inverse = STEP * np.exp(fallen).sum() / math.sqrt(2 * math.pi)
     return math.sqrt(float(lam.max())) * max(1 / mean_inverse, _LEAST_DISTANCE)
 
 

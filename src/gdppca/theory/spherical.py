@@ -6,16 +6,10 @@ import numpy as np
 
 from gdppca._errors import ParameterError
 from gdppca._validate import floats
+from gdppca.theory._quadrature import LOG_X, STEP, X
 
 _STEPS = 10_000
 _TOLERANCE = 1e-14
-
-# ∫ f(x) dx = ∫ f(eᵗ) eᵗ dt by the trapezoid rule, which converges exponentially for this integrand:
-# it is analytic for |Im t| < π, so step ¼ leaves e^(-8π²). With the largest λ equal to one the
-# range cuts off less than 1e-16 even where a single λ is not zero.
-_STEP = 0.25
-_LOG_X = np.arange(-42.0, 78.0, _STEP)
-_X = np.exp(_LOG_X)
 
 
 def _shares(name: str, values: np.ndarray) -> np.ndarray:
@@ -56,9 +50,9 @@ def spherical_eigenvalues(lam: np.ndarray) -> np.ndarray:
     """
     shares = _shares("lam", lam)
     scaled = shares / shares.max()
-    grown = np.log1p(np.outer(_X, scaled))
-    common = np.exp(_LOG_X - 0.5 * grown.sum(axis=1))
-    phi = 0.5 * _STEP * scaled * (common @ np.exp(-grown))
+    grown = np.log1p(np.outer(X, scaled))
+    common = np.exp(LOG_X - 0.5 * grown.sum(axis=1))
+    phi = 0.5 * STEP * scaled * (common @ np.exp(-grown))
     return phi / phi.sum()
 
 
@@ -95,8 +89,7 @@ def spherical_eigenvalues_inverse(phi: np.ndarray) -> np.ndarray:
     for _ in range(_STEPS):
         reached = spherical_eigenvalues(lam)
         ratio = np.divide(target, reached, out=np.ones_like(lam), where=reached > 0)
-        lam = lam * ratio
-        lam /= lam.sum()
+        lam = lam * ratio / np.sum(lam * ratio)
         if np.max(np.abs(ratio - 1)) < _TOLERANCE:
             break
     return lam

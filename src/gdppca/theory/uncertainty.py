@@ -22,6 +22,7 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
 from gdppca.noise.bits import generator_for
+from gdppca.theory._quadrature import LOG_X, STEP, X
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
 from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
@@ -37,11 +38,8 @@ _SEED = 20251012  # post-processing: the same release gives the same intervals e
 _DRAWS = (100, 400)  # fewest and most
 _KEPT, _DRAWN = 2e7, 1e8  # numbers kept of all draws together, and drawn
 _LEAST_SHARE = 1e-6  # of an eigenvalue that is not above zero
-_DENSE = 256  # columns up to which a full decomposition is cheap
+DENSE = 256  # columns up to which a full decomposition is cheap
 _ENDLESS = 10**18  # so many rows have no sampling error
-_STEP = 0.25
-_LOG_X = np.arange(-42.0, 78.0, _STEP)
-_X = np.exp(_LOG_X)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,7 +171,7 @@ def loading_intervals(
     rows = _validate.finite_positive(n_samples=n_samples) if sampling else _ENDLESS
     above = _above_noise(values, noise_sd, rows, centre_bias)
     variances = _entry_variances(values, noise_sd, rows, centre_bias)
-    scales = _ScaleNoise.of(values, vectors, _finite_errors(scale_error, len(matrix)))
+    scales = ScaleNoise.of(values, vectors, _finite_errors(scale_error, len(matrix)))
     start = _denoised(values, variances + scales.variances, above)
     centre_sd = math.sqrt(centre_bias / len(matrix))
     turned = _noisy_directions(start, variances, min(m, above), centre_sd, scales)
@@ -211,7 +209,7 @@ def _finite_errors(scale_error: np.ndarray | None, d: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _ScaleNoise:
+class ScaleNoise:
     """What errors of private scales do to the matrix, in the basis of its eigenvectors."""
 
     errors: np.ndarray  # of the logarithms, one per column
@@ -219,12 +217,11 @@ class _ScaleNoise:
     moments: np.ndarray  # E[u_j² u_k²], times the trace
 
     @classmethod
-    def of(cls, values: np.ndarray, vectors: np.ndarray, errors: np.ndarray) -> _ScaleNoise:
+    def of(cls, values: np.ndarray, vectors: np.ndarray, errors: np.ndarray) -> ScaleNoise:
         if not errors.any():
             return cls(errors, vectors, np.zeros((len(values), len(values))))
         phi = np.maximum(values, 0.0)
-        lam = spherical_eigenvalues_inverse(phi) if phi.sum() > 0 else np.ones(len(phi))
-        return cls(errors, vectors, _sign_moments(lam) * phi.sum())
+        return cls(errors, vectors, _moments_from(phi) * phi.sum())
 
     @property
     def gain(self) -> np.ndarray:
@@ -245,10 +242,8 @@ class _ScaleNoise:
             return 0.0
         eta = self.errors * generator.normal(size=len(self.errors))
         H = self.vectors.T @ (eta[:, None] * self.vectors)
-        changed = H * self.gain
-        own = np.diag(H)
-        phi = self.moments.sum(axis=1)
-        np.fill_diagonal(changed, 2 * own * phi - 2 * self.moments @ own)
+        changed, own = H * self.gain, np.diag(H)
+        np.fill_diagonal(changed, 2 * own * self.moments.sum(axis=1) - 2 * self.moments @ own)
         return changed
 
 
@@ -272,18 +267,15 @@ def _above_noise(values: np.ndarray, noise_sd: float, rows: float, bias: float) 
 
 def _entry_variances(values: np.ndarray, noise_sd: float, rows: float, bias: float) -> np.ndarray:
     """Variance of each entry of the noise, in the basis of the released eigenvectors."""
-    d = len(values)
-    variances = noise_sd**2 * (0.5 + 0.5 * np.eye(d))
+    variances = noise_sd**2 * (0.5 + 0.5 * np.eye(len(values)))
     if rows == _ENDLESS:
         return variances
-    phi = denoised_eigenvalues(values, noise_sd, int(rows), bias)
-    lam = spherical_eigenvalues_inverse(phi) if phi.sum() > 0 else np.full(d, 1 / d)
-    moments = _sign_moments(lam)
+    moments = _moments_from(denoised_eigenvalues(values, noise_sd, int(rows), bias))
     means = moments.sum(axis=1)  # E[u_j²], for the squares of a unit vector add up to one
     return variances + (moments - np.diag(means**2)) / rows
 
 
-def _sign_moments(lam: np.ndarray) -> np.ndarray:
+def sign_moments(lam: np.ndarray) -> np.ndarray:
     r"""E[u_j² u_k²] of the sign u of an elliptical law with eigenvalues λ.
 
     With :math:`1/q^2 = \int_0^\infty x e^{-xq} dx` it is one integral, for j ≠ k
@@ -294,11 +286,16 @@ def _sign_moments(lam: np.ndarray) -> np.ndarray:
     three times that for j = k, by the trapezoid rule in log x (as in `spherical_eigenvalues`).
     """
     scaled = lam / lam.max()
-    shrunk = np.log1p(np.outer(_X, scaled))
-    weights = 0.25 * _STEP * np.exp(2 * _LOG_X - 0.5 * shrunk.sum(axis=1))
+    shrunk = np.log1p(np.outer(X, scaled))
+    weights = 0.25 * STEP * np.exp(2 * LOG_X - 0.5 * shrunk.sum(axis=1))
     each = scaled * np.exp(-shrunk)
     moments = each.T @ (weights[:, None] * each)
     return moments * (1 + 2 * np.eye(len(lam)))
+
+
+def _moments_from(phi: np.ndarray) -> np.ndarray:
+    """The same from the eigenvalues φ of the sign's matrix; of a sphere where all are zero."""
+    return sign_moments(spherical_eigenvalues_inverse(phi) if phi.any() else np.ones(len(phi)))
 
 
 def _denoised(values: np.ndarray, variances: np.ndarray, above: int) -> np.ndarray:
@@ -316,7 +313,7 @@ def _denoised(values: np.ndarray, variances: np.ndarray, above: int) -> np.ndarr
 
 
 def _noisy_directions(
-    start: np.ndarray, variances: np.ndarray, m: int, centre_sd: float, scales: _ScaleNoise
+    start: np.ndarray, variances: np.ndarray, m: int, centre_sd: float, scales: ScaleNoise
 ) -> np.ndarray:
     """Leading m eigenvectors of many noisy matrices, (draws, d, m), in the basis of no noise."""
     d = len(start)
@@ -340,7 +337,7 @@ def _noisy_directions(
 def _shifted(start: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """What a centre that is off by so many typical distances makes of the matrix."""
     total = float(np.maximum(start, 0.0).sum())
-    if len(start) > _DENSE or not total > 0:  # to second order; exact for rows equally far
+    if len(start) > DENSE or not total > 0:  # to second order; exact for rows equally far
 
         def rough(shift: np.ndarray) -> np.ndarray:
             return (np.diag(start) + np.outer(shift, shift)) / (1 + shift @ shift)
@@ -354,7 +351,7 @@ def _shifted(start: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def _leading(matrix: np.ndarray, m: int) -> np.ndarray:
     """Eigenvectors of the m largest eigenvalues, largest first."""
     d = len(matrix)
-    if d > _DENSE and 8 * m < d:
+    if d > DENSE and 8 * m < d:
         with contextlib.suppress(ArpackNoConvergence):
             values, vectors = eigsh(matrix, k=m, which="LA", v0=np.ones(d), tol=1e-6)
             return vectors[:, np.argsort(-values)]

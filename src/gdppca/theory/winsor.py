@@ -8,8 +8,8 @@ from scipy import optimize, special
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.theory._pair_law import GaussianPairs, Law, PairLaw, pair_law
-from gdppca.theory._quadratic_form import QuadraticForm
 from gdppca.theory._spectra import spectrum
+from gdppca.theory.quadratic_form import QuadraticForm
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _REACH = (45.0, 85.0)  # in log s; the integrand falls at least like s and like s^(-1/2)
@@ -138,10 +138,8 @@ def pair_radius_quantile(q: float, n_features: int, law: Law = "gaussian") -> fl
     ----------
     q : float
         Level, strictly between 0 and 1.
-    n_features : int
-        d.
-    law : "gaussian" or ("t", nu)
-        Law of the rows.
+    n_features, law
+        As in `pair_radius_survival`.
 
     Returns
     -------

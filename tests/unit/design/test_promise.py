@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, Release, SignCovariancePCA
-from gdppca.design.promise import ASSUMED_OWN_SIGN
+from gdppca.privacy.assumptions import OWN_SIGN
 from gdppca.signs import NAMES, Custom, Sign
 
 
@@ -41,27 +41,27 @@ def X(rng):
 @pytest.mark.parametrize("estimator", [DPPCA, SignCovariancePCA])
 def test_guarantee_with_a_sign_of_ones_own_rests_on_its_being_honest(estimator, sign, X, tmp_path):
     pca = estimator(1, sign=sign).fit(X)
-    assert pca.guarantee_.assumptions.count(ASSUMED_OWN_SIGN) == 1
+    assert pca.guarantee_.assumptions.count(OWN_SIGN) == 1
     pca.release_.save(tmp_path / "r.json")
-    assert ASSUMED_OWN_SIGN in Release.load(tmp_path / "r.json").guarantee.assumptions
-    assert ASSUMED_OWN_SIGN in (pca.guarantee_ + pca.guarantee_).assumptions
+    assert OWN_SIGN in Release.load(tmp_path / "r.json").guarantee.assumptions
+    assert OWN_SIGN in (pca.guarantee_ + pca.guarantee_).assumptions
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("estimator", [DPPCA, SignCovariancePCA])
 def test_built_in_signs_need_no_such_assumption(estimator, name, X):
-    assert ASSUMED_OWN_SIGN not in estimator(1, sign=name).fit(X).guarantee_.assumptions
+    assert OWN_SIGN not in estimator(1, sign=name).fit(X).guarantee_.assumptions
 
 
 def test_sign_of_ones_own_is_told_in_streams_and_batches(X):
     sign = Custom(np.tanh, bound=1.0)
     batches = DPPCA(1, sign=sign, location=None).partial_fit(X).finalize()
-    assert ASSUMED_OWN_SIGN in batches.guarantee_.assumptions
+    assert OWN_SIGN in batches.guarantee_.assumptions
 
 
 def test_releases_of_before_have_no_such_sentence_and_load(X, tmp_path):
     release = DPPCA(1, sign=Custom(np.tanh, bound=1.0)).fit(X).release_
-    said = tuple(line for line in release.guarantee.assumptions if line != ASSUMED_OWN_SIGN)
+    said = tuple(line for line in release.guarantee.assumptions if line != OWN_SIGN)
     older = replace(release, guarantee=replace(release.guarantee, assumptions=said))
     older.save(tmp_path / "r.json")
     assert Release.load(tmp_path / "r.json").guarantee.assumptions == said

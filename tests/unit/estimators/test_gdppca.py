@@ -80,6 +80,18 @@ def test_frames_give_the_same_as_arrays(convert, X):
     np.testing.assert_allclose(pca.transform(frame), (X - pca.mean_) @ pca.components_.T)
 
 
+@pytest.mark.parametrize("kind", ["dask", "duckdb"])
+def test_tables_elsewhere_keep_their_names(kind, X):
+    frame = pd.DataFrame(X, columns=["age", "weight", "height", "pulse"])
+    if kind == "dask":
+        table = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+    else:
+        table = pytest.importorskip("duckdb").connect().from_df(frame)
+    pca = DPPCA().fit(table)
+    assert list(pca.feature_names_in_) == list(frame)
+    assert pca.release_.feature_names == tuple(frame)
+
+
 @pytest.mark.parametrize(("output", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
 def test_scores_come_as_the_frame_that_was_asked_for(output, kind, X):
     pca = DPPCA(random_state=0).set_output(transform=output)
@@ -478,7 +490,7 @@ class TestLedger:
     def test_fits_are_counted_until_the_cap(self, ledger, rng):
         X = rng.normal(size=(2000, 4))
         pca = DPPCA(2, epsilon=0.6, delta=1e-5, ledger=f"{ledger.address}#patients").fit(X)
-        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
+        assert "entered in a ledger" in " ".join(map(str, pca.guarantee_.assumptions))
         assert ledger.remaining("patients") < 0.9
         with pytest.raises(BudgetExceeded) as refused:
             clone(pca).set_params(epsilon=0.9).fit(X)
@@ -529,7 +541,7 @@ class TestLedger:
         pca.finalize()
         assert ledger.account("patients").spends == 1
         assert ledger.account("other").spends == 0
-        assert "entered in a ledger" in " ".join(pca.guarantee_.assumptions)
+        assert "entered in a ledger" in " ".join(map(str, pca.guarantee_.assumptions))
 
     def test_a_ledger_after_the_first_batch_is_refused_and_the_rows_kept(self, ledger, rng):
         pca = DPPCA(2, epsilon=0.5, delta=1e-5).partial_fit(rng.normal(size=(200, 4)))

@@ -5,7 +5,16 @@ import pytest
 from hostile import SIGNS, exact_pairs, frobenius_error, hostile_tables, sign_id
 
 from gdppca import kendall_tau
-from gdppca.kernels import AllPairs, Blocks, _compiled, guard, pair_rounding_error, pair_sum
+from gdppca.kernels import (
+    AllPairs,
+    Blocks,
+    guard,
+    layout,
+    pair_loops,
+    pair_rounding_error,
+    pair_sum,
+    row_loops,
+)
 from gdppca.signs import Ball, Shell, Spherical, Trimmed
 
 TABLES = dict(hostile_tables())
@@ -71,10 +80,10 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
 
     def lengths(stack, exponent=0):
         n, d = stack.shape
-        on_side = np.zeros((d, guard.whole(n, _compiled.BLOCK_PADDING)))
+        on_side = np.zeros((d, layout.whole(n, layout.BLOCK_PADDING)))
         on_side[:, :n] = np.ldexp(stack, exponent).T
         squares = np.zeros((on_side.shape[1], on_side.shape[1]))
-        _compiled.pair_squares(on_side, on_side, False, squares)
+        pair_loops.pair_squares(on_side, on_side, False, squares)
         return np.ldexp(np.sqrt(squares[:n, :n]), -exponent)
 
     alone = np.array([[lengths(rows[[i, j]])[0, 1] for j in range(9)] for i in range(9)])
@@ -86,7 +95,7 @@ def test_a_pair_distance_has_the_same_bits_everywhere(d, rng):
     i, j = np.indices((9, 9)).reshape(2, -1)
     differences, direct = np.empty((81, d)), np.empty(81)
     exponents = np.empty(81, dtype=np.int64)
-    _compiled.pair_differences(rows[i], rows[j], differences, direct, exponents)
+    row_loops.pair_differences(rows[i], rows[j], differences, direct, exponents)
     np.testing.assert_array_equal(np.ldexp(direct, exponents), alone.ravel())
 
 
@@ -119,7 +128,7 @@ def test_one_row_cannot_flip_pairs_through_underflow():
 def test_huge_weights_are_kept_out_of_the_sums():
     weights = np.array([[9.0, 2.0**-1004, 4.0], [9.0, 9.0, 0.0], [9.0, 9.0, 9.0]])
     norms = np.zeros(3)
-    refused = _compiled.weigh(
+    refused = pair_loops.weigh(
         weights, None, 1.0, 3, 3, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
     )
     assert refused == 1
@@ -129,7 +138,7 @@ def test_huge_weights_are_kept_out_of_the_sums():
 def test_equal_rows_weigh_nothing_unless_digits_may_be_lost():
     for norm, expected, count in ((1.0, 0.0, 0), (np.inf, -1.0, 1)):
         weights, norms = np.zeros((2, 2)), np.array([1.0, norm])
-        refused = _compiled.weigh(
+        refused = pair_loops.weigh(
             weights, None, 1.0, 2, 2, norms, norms, 100.0, guard.LARGEST_WEIGHT, True
         )
         assert refused == count
@@ -141,7 +150,7 @@ def test_equal_rows_weigh_nothing_unless_digits_may_be_lost():
 @pytest.mark.parametrize("room", [2**14, 2])
 def test_blocks_of_clusters_agree_with_direct_sums(sign, size, room, monkeypatch, rng):
     """Some pairs of every block are refused and some are not; the list of them may overflow."""
-    monkeypatch.setattr(pair_sum, "_LISTED", room)
+    monkeypatch.setattr(pair_sum, "LISTED", room)
     X = 1e6 * rng.integers(0, 2, size=(600, 1)) + rng.normal(size=(600, 5))
     X[::7] = X[3]
     i, j = np.tril_indices(600, k=-1)
@@ -175,5 +184,5 @@ def test_sign_that_breaks_its_bound_is_held_to_it(rng):
         def radial(self, s):
             return np.where(s > 1.5, 1e9, np.where(s > 1.0, np.nan, 0.5))
 
-    K = pair_sum._all_pairs_sum(rng.normal(size=(50, 3)), Liar())
+    K = pair_sum.all_pairs_sum(rng.normal(size=(50, 3)), Liar())
     assert np.trace(K) <= 50 * 49 / 2

@@ -9,8 +9,8 @@ import pytest
 
 from gdppca import DPPCA, MissingExtraError, ParameterError
 from gdppca.plots import score_figure, score_heatmap, score_points
-from gdppca.plots._style import new_figure
-from gdppca.plots.scores import _MOST_POINTS
+from gdppca.plots.scores import MOST_POINTS
+from gdppca.plots.style import new_figure
 from gdppca.releases import score_map
 
 N = 2000
@@ -104,7 +104,7 @@ def test_many_points_are_thinned_and_the_caption_says_how(fitted):
     figure = score_figure(shown, style="points", random_state=0)
     assert "1 in 3 is drawn" in drawn(figure)
     points = sum(len(drawing.get_offsets()) for drawing in figure.axes[0].collections)
-    assert points <= _MOST_POINTS
+    assert points <= MOST_POINTS
 
 
 def test_release_with_a_map_states_the_whole_promise(fitted):

@@ -9,8 +9,8 @@ import pytest
 
 from gdppca import DPPCA, ParameterError
 from gdppca.plots import biplot_figure, release_figure
-from gdppca.plots._style import ENDINGS, column_labels, picture, require_ending, short
-from gdppca.plots._style import write_picture as write
+from gdppca.plots.style import ENDINGS, column_labels, picture, require_ending, short
+from gdppca.plots.style import write_picture as write
 
 HOSTILE = ("$\\frac{$", "two\nlines", "\x00\u202eback\ud800", "x" * 80)
 

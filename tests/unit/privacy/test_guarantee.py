@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gdppca import Guarantee, ParameterError, ReleaseError
-from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, PureEvent, Status
+from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, PureEvent, Status, Unit
 from gdppca.privacy.spending import Spending
 
 
@@ -59,7 +59,7 @@ def test_sum_composes_and_keeps_every_assumption():
     both = promise() + other
     assert [event.purpose for event in both.events] == ["scatter", "quantile"]
     assert 1.0 < both.epsilon < 1.1
-    assert both.assumptions == ("n is public", "more")
+    assert [*map(str, both.assumptions)] == ["n is public", "more"]
 
 
 def test_sum_of_a_list_composes():
@@ -80,6 +80,20 @@ def test_sum_is_as_weak_as_its_weakest_part():
 def test_different_neighbours_do_not_compose():
     with pytest.raises(ParameterError, match="neighbours"):
         promise() + promise(neighbors=Neighbors.ADD_REMOVE)
+
+
+def test_promises_to_rows_and_to_persons_do_not_compose():
+    persons = promise(unit=Unit.PERSON)
+    with pytest.raises(ParameterError, match="different units do not compose: row and person"):
+        promise() + persons
+    assert (persons + persons).unit is Unit.PERSON
+
+
+def test_the_unit_travels_and_is_a_row_where_a_file_says_nothing():
+    plain = promise(unit="person").to_dict()
+    assert Guarantee.from_dict(plain).unit is Unit.PERSON
+    del plain["unit"]
+    assert Guarantee.from_dict(plain).unit is Unit.ROW
 
 
 @pytest.mark.parametrize(

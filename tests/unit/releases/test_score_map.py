@@ -14,8 +14,8 @@ from gdppca import DPPCA, AnalyzeGauss, DataError, ParameterError, PrivacyWarnin
 from gdppca._errors import ReleaseError
 from gdppca.privacy import Guarantee, NonPrivateEvent, PureEvent
 from gdppca.releases import ScoreMap, score_map
+from gdppca.releases.files import checksum
 from gdppca.releases.mapping import _scores
-from gdppca.releases.release import _checksum
 from gdppca.releases.score_map import _nearest_with_total
 from gdppca.steps import histogram
 
@@ -106,9 +106,9 @@ def test_seed_is_a_simulation(fitted):
 def test_assumptions_name_what_was_taken_for_granted(fitted):
     X, which, pca = fitted
     plain = score_map(X, pca).guarantee.assumptions
-    assert any("whose own guarantee is to be added" in line for line in plain)
+    assert any("whose own guarantee is to be added" in str(line) for line in plain)
     more = score_map(X, pca, frame=FRAME, groups=which, categories=[0, 1]).guarantee.assumptions
-    assert [line for line in more if line not in plain] == [
+    assert [str(line) for line in more if line not in plain] == [
         "The names of the groups are public.",
         "The frame was chosen without looking at the data.",
     ]
@@ -492,7 +492,7 @@ def test_map_that_contradicts_itself_is_refused(fitted, change, message):
     X, _, pca = fitted
     plain = attached(X, pca, bins=4).to_dict()
     plain["score_map"] = change(plain["score_map"])
-    plain["checksum"] = _checksum(plain)
+    plain["checksum"] = checksum(plain)
     with pytest.raises(ReleaseError, match=message):
         Release.from_dict(plain)
 

@@ -140,5 +140,5 @@ def test_a_merged_centre_is_called_neither_private_nor_public():
         for epsilon in (1.0, 0.9)
     ]
     merged = Release.merge(parts)
-    assert origin_in_words(merged, "centre", merged.location).startswith("the mean of the merged")
+    assert origin_in_words(merged.centre_origin, without="").startswith("the mean of the")
     assert "the centre, chosen without" not in str(registry_record(merged, Owner()))

@@ -94,7 +94,8 @@ def test_public_centre_is_unprotected_and_a_private_one_is_not():
     said = registry_record(public)["deployment"]["dp_variant"]["unprotected_quantities"]
     assert "the centre" in said
     paid = replace(public.guarantee.events[0], purpose="centre")
-    private = replace(public, guarantee=replace(public.guarantee, events=(paid,)))
+    promise = replace(public.guarantee, events=(paid,))
+    private = replace(public, guarantee=promise, centre_origin="private")
     said = registry_record(private)["deployment"]["dp_variant"]["unprotected_quantities"]
     assert "the centre" not in said
 

@@ -17,7 +17,7 @@ from gdppca import DPPCA, ParameterError, studies
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.studies import experiments, runner
 from gdppca.studies.experiments import STUDIES, Study, grid
-from gdppca.studies.figures import _curves
+from gdppca.studies.figures import curves
 from gdppca.studies.methods import DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
 
 
@@ -34,7 +34,7 @@ def tiny(monkeypatch):
     )  # fmt: skip
     monkeypatch.setitem(STUDIES, "E1b", study)
     # Workers are fresh processes that know the real study; stay in this one.
-    monkeypatch.setattr(runner, "_computed", in_this_process)
+    monkeypatch.setattr(runner, "computed", in_this_process)
     return study
 
 
@@ -75,7 +75,7 @@ def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
             seen.append(result[0])
             yield result
 
-    monkeypatch.setattr(runner, "_computed", stop_after_two)
+    monkeypatch.setattr(runner, "computed", stop_after_two)
     with pytest.raises(KeyboardInterrupt):
         studies.run("E1b", out=tmp_path / "stopped")
     # A line torn by the crash must not count.
@@ -88,7 +88,7 @@ def test_stopped_study_goes_on_where_it_was(tiny, tmp_path, monkeypatch):
             again.append(result[0])
             yield result
 
-    monkeypatch.setattr(runner, "_computed", remember)
+    monkeypatch.setattr(runner, "computed", remember)
     resumed = studies.run("E1b", out=tmp_path / "stopped")
     assert len(seen) == 2
     assert len(again) == 4
@@ -164,11 +164,11 @@ def test_europe_study_says_what_it_needs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_study_knows_its_methods_and_has_a_judge(name, quick):
     study = STUDIES[name]
-    from gdppca.studies.verdicts import _JUDGES
+    from gdppca.studies.verdicts import JUDGES
 
-    assert name in _JUDGES
+    assert name in JUDGES
     assert study.settings(quick)
-    if study.run is not experiments._radius_quantiles:
+    if study.run is not experiments.radius_quantiles:
         assert set(study.methods) <= set(METHODS)
 
 
@@ -217,10 +217,10 @@ def test_default_is_in_table_figure_and_verdict(tmp_path, monkeypatch):
         runs=(2, 2),
     )
     monkeypatch.setitem(STUDIES, "E8", small)
-    monkeypatch.setattr(runner, "_computed", in_this_process)
+    monkeypatch.setattr(runner, "computed", in_this_process)
     result = studies.run("E8", out=tmp_path)
     assert {row["method"] for row in table(result.folder)} == set(small.methods)
-    drawn = [text.get_text() for text in _curves(small, result.summary).legends[0].get_texts()]
+    drawn = [text.get_text() for text in curves(small, result.summary).legends[0].get_texts()]
     assert {DEFAULT, TIGHT} <= set(drawn)
     assert any(DEFAULT in verdict.numbers for verdict in result.verdicts)
 

@@ -380,8 +380,8 @@ def test_private_steps_work_on_streams(parameters, table):
 def test_guarantee_tells_that_nothing_was_shuffled(table):
     shuffled = DPPCA(2, pairs=16).fit_stream(table)
     taken = DPPCA(2, pairs=16).fit_stream(table, assume_shuffled=True)
-    assert not any("order" in said for said in shuffled.guarantee_.assumptions)
-    assert any("order" in said for said in taken.guarantee_.assumptions)
+    assert not any("order" in str(said) for said in shuffled.guarantee_.assumptions)
+    assert any("order" in str(said) for said in taken.guarantee_.assumptions)
 
 
 @pytest.mark.parametrize("pairs", ["all", "halves"])

@@ -1,70 +1,59 @@
-"""The paper's noise and its error bounds (F1, F2, F4, F7)."""
+"""The paper's noise and its error bounds (F1, F2, F4)."""
 
 import math
 
 import numpy as np
 import pytest
 
-from gdppca import ParameterError
-from gdppca.theory import (
-    analyze_gauss_bound,
-    classical_noise_sd,
-    corruption_bound,
-    effective_rank,
-    error_bound,
-    required_samples,
-    sgpca_bound,
-    spherical_bound,
-    spherical_eigenvalues,
-    winsor_bound,
-)
+from gdppca import ParameterError, theory
 
 PHI = [0.5, 0.3, 0.2]
-LAM = [10.0, 5.0] + [1.0] * 8
 SIZES = {"sup_norm": 1.0, "n_samples": 1000, "epsilon": 1.0, "delta": 1e-5}
 
 
 def test_noise_is_four_over_n_times_the_classical_multiplier():
-    assert classical_noise_sd(0.5, 1e-5, n_samples=1000) == pytest.approx(4 * 9.689610 / 1000)
-    wider = classical_noise_sd(0.5, 1e-5, n_samples=1000, sup_norm=3.0)
+    assert theory.classical_noise_sd(0.5, 1e-5, n_samples=1000) == pytest.approx(
+        4 * 9.689610 / 1000
+    )
+    wider = theory.classical_noise_sd(0.5, 1e-5, n_samples=1000, sup_norm=3.0)
     assert wider == pytest.approx(9 * 4 * 9.689610 / 1000)
-    assert classical_noise_sd(math.inf, 1e-5, n_samples=10) == 0
+    assert theory.classical_noise_sd(math.inf, 1e-5, n_samples=10) == 0
 
 
 def test_error_bound_by_hand():
     privacy = 2 * (1.7320508 + 1.7308183) * 3.3930702 / 1000
     sampling = math.sqrt(2 * 4.0943446 / 1000)
-    assert error_bound(PHI, 1, **SIZES) == pytest.approx(2.5 * (privacy + sampling))
-    without_noise = error_bound(PHI, 1, **SIZES | {"epsilon": math.inf})
+    assert theory.error_bound(PHI, 1, **SIZES) == pytest.approx(2.5 * (privacy + sampling))
+    without_noise = theory.error_bound(PHI, 1, **SIZES | {"epsilon": math.inf})
     assert without_noise == pytest.approx(2.5 * sampling)
 
 
 def test_error_bound_ignores_order_and_joint_scale():
-    first = error_bound(PHI, 2, **SIZES)
-    assert error_bound(PHI[::-1], 2, **SIZES) == first
-    scaled = error_bound(9 * np.array(PHI), 2, **SIZES | {"sup_norm": 3.0})
+    first = theory.error_bound(PHI, 2, **SIZES)
+    assert theory.error_bound(PHI[::-1], 2, **SIZES) == first
+    scaled = theory.error_bound(9 * np.array(PHI), 2, **SIZES | {"sup_norm": 3.0})
     assert scaled == pytest.approx(first)
 
 
 def test_error_bound_falls_with_every_resource():
-    base = error_bound(PHI, 1, **SIZES)
+    base = theory.error_bound(PHI, 1, **SIZES)
     for better in ({"n_samples": 2000}, {"epsilon": 2.0}, {"delta": 1e-3}, {"beta": 0.2}):
-        assert error_bound(PHI, 1, **SIZES | better) < base
+        assert theory.error_bound(PHI, 1, **SIZES | better) < base
 
 
 def test_no_eigengap_no_bound():
-    assert error_bound([0.4, 0.4, 0.2], 1, **SIZES) == math.inf
-    assert corruption_bound([0.4, 0.4, 0.2], 1, alpha=0.1, **SIZES).total == math.inf
+    assert theory.error_bound([0.4, 0.4, 0.2], 1, **SIZES) == math.inf
+    assert theory.corruption_bound([0.4, 0.4, 0.2], 1, alpha=0.1, **SIZES).total == math.inf
 
 
 def test_required_samples_by_hand():
     # 16/3 · (2 + 1) · log(6/0.05) = 16 · 4.787492 = 76.6
-    assert required_samples(PHI, sup_norm=1.0, beta=0.05) == 77
-    assert required_samples(PHI, sup_norm=1.0, beta=0.05, alpha=0.5) == 154
+    assert theory.required_samples(PHI, sup_norm=1.0, beta=0.05) == 77
+    assert theory.required_samples(PHI, sup_norm=1.0, beta=0.05, alpha=0.5) == 154
 
 
 def test_corruption_bound_by_hand():
-    bound = corruption_bound(PHI, 1, alpha=0.1, **SIZES)
+    bound = theory.corruption_bound(PHI, 1, alpha=0.1, **SIZES)
     assert bound.privacy == pytest.approx(2 * (1.7320508 + 1.7308183) * 3.3930702 / 1000)
     assert bound.sampling == pytest.approx(math.sqrt(3 * 4.0943446 / 900))
     assert bound.corruption == pytest.approx(0.1 * 1.9 * 3)
@@ -72,76 +61,23 @@ def test_corruption_bound_by_hand():
 
 
 def test_corruption_bound_without_corruption_is_within_root_two_of_the_error_bound():
-    clean = error_bound(PHI, 1, **SIZES)
-    bound = corruption_bound(PHI, 1, alpha=0.0, **SIZES)
+    clean = theory.error_bound(PHI, 1, **SIZES)
+    bound = theory.corruption_bound(PHI, 1, alpha=0.0, **SIZES)
     assert bound.corruption == 0
     assert clean < bound.total < math.sqrt(2) * clean
 
 
 def test_corruption_term_does_not_fall_with_n():
-    many = corruption_bound(PHI, 1, alpha=0.05, **SIZES | {"n_samples": 10**12})
+    many = theory.corruption_bound(PHI, 1, alpha=0.05, **SIZES | {"n_samples": 10**12})
     assert many.total == pytest.approx(2.5 * many.corruption, rel=1e-4)
-
-
-def test_effective_rank():
-    assert effective_rank(LAM) == pytest.approx(2.3)
-    assert effective_rank(np.ones(7)) == 7
-
-
-def test_spherical_bound_by_hand():
-    sizes = {"n_samples": 1000, "epsilon": 0.5}
-    phi = spherical_eigenvalues(LAM)
-    by_signs = (math.sqrt(10) / 500 + math.sqrt(phi[0] * math.log(10) / 1000)) / (phi[1] - phi[2])
-    by_scatter = 10 / 4 * (2.3 * math.sqrt(10) / 500 + math.sqrt(2.3 * math.log(10) / 1000))
-    assert spherical_bound(LAM, 2, **sizes) == pytest.approx(by_signs)
-    assert spherical_bound(LAM, 2, through="scatter", **sizes) == pytest.approx(by_scatter)
-
-
-@pytest.mark.parametrize(("law", "power"), [("gaussian", 2), (("t", 1), 1)])
-def test_winsor_bound_starts_at_the_spherical_one_and_grows_without_end(law, power):
-    # ε is small: only the privacy term is monotone, the sampling term may dip by a little.
-    sizes = {"n_samples": 1000, "epsilon": 1e-6}
-    radii = (1e-4, 1.0, 2.0, 5.0, 1e3, 1e4)
-    bounds = [winsor_bound(LAM, 2, radius=r, law=law, **sizes) for r in radii]
-    spherical = spherical_bound(LAM, 2, **sizes)
-    assert bounds[0] == pytest.approx(spherical, rel=1e-6)
-    assert np.all(np.diff(bounds) > -1e-12 * spherical)
-    assert bounds[-1] / bounds[-2] == pytest.approx(10**power, rel=0.02)  # as r²/(gap of φ) does
-
-
-def test_competitors_by_hand():
-    sizes = {"n_samples": 1000, "epsilon": 0.5}
-    analyze_gauss = 10 / 4 * (10**1.5 / 500 + 0.1)
-    sgpca = (0.25 + 0.5) * (10 / 500 + 0.1)
-    assert analyze_gauss_bound(LAM, 2, **sizes) == pytest.approx(analyze_gauss)
-    assert sgpca_bound(LAM, 2, **sizes) == pytest.approx(sgpca)
-
-
-def test_privacy_terms_grow_with_d_as_remark_3_1_says():
-    """λ/σ² = d^a with a = 1/2: exponents 3/2 - a and 1 - a/2."""
-    dims = np.array([10**4, 10**6])
-    spectra = [np.concatenate([[1 + d**0.5], np.ones(d - 1)]) for d in dims]
-    sizes = {"n_samples": 1, "epsilon": 1e-9}  # the privacy term is all there is
-    ours = [spherical_bound(lam, 1, through="scatter", **sizes) for lam in spectra]
-    theirs = [sgpca_bound(lam, 1, **sizes) for lam in spectra]
-    assert np.log(ours[1] / ours[0]) / np.log(100) == pytest.approx(1.0, abs=0.01)
-    assert np.log(theirs[1] / theirs[0]) / np.log(100) == pytest.approx(0.75, abs=0.02)
 
 
 @pytest.mark.parametrize("m", [0, 3, 4, 1.5, True])
 def test_bad_numbers_of_components_are_refused(m):
-    plain = {"n_samples": 100, "epsilon": 1.0}
-    calls = [
-        lambda: error_bound(PHI, m, **SIZES),
-        lambda: corruption_bound(PHI, m, alpha=0.1, **SIZES),
-        lambda: spherical_bound(PHI, m, **plain),
-        lambda: winsor_bound(PHI, m, radius=1.0, **plain),
-        lambda: analyze_gauss_bound(PHI, m, **plain),
-        lambda: sgpca_bound(PHI, m, **plain),
-    ]
-    for call in calls:
-        with pytest.raises(ParameterError, match="n_components"):
-            call()
+    with pytest.raises(ParameterError, match="n_components"):
+        theory.error_bound(PHI, m, **SIZES)
+    with pytest.raises(ParameterError, match="n_components"):
+        theory.corruption_bound(PHI, m, alpha=0.1, **SIZES)
 
 
 @pytest.mark.parametrize(
@@ -150,27 +86,20 @@ def test_bad_numbers_of_components_are_refused(m):
 )
 def test_bad_numbers_are_refused(change):
     with pytest.raises(ParameterError, match=next(iter(change))):
-        error_bound(PHI, 1, **SIZES | change)
+        theory.error_bound(PHI, 1, **SIZES | change)
     with pytest.raises(ParameterError, match=next(iter(change))):
-        corruption_bound(PHI, 1, alpha=0.1, **SIZES | change)
+        theory.corruption_bound(PHI, 1, alpha=0.1, **SIZES | change)
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.0, math.nan, "0.1"])
 def test_bad_fractions_of_corruption_are_refused(alpha):
     with pytest.raises(ParameterError, match="alpha"):
-        corruption_bound(PHI, 1, alpha=alpha, **SIZES)
+        theory.corruption_bound(PHI, 1, alpha=alpha, **SIZES)
     with pytest.raises(ParameterError, match="alpha"):
-        required_samples(PHI, sup_norm=1.0, alpha=alpha)
+        theory.required_samples(PHI, sup_norm=1.0, alpha=alpha)
 
 
 @pytest.mark.parametrize("values", [[], [0.0, 0.0], [-1.0, 2.0], [np.inf, 1.0], [[1.0, 2.0]]])
 def test_bad_spectra_are_refused(values):
     with pytest.raises(ParameterError, match="eigenvalues"):
-        error_bound(values, 1, **SIZES)
-    with pytest.raises(ParameterError, match="lam"):
-        effective_rank(values)
-
-
-def test_unknown_form_is_refused():
-    with pytest.raises(ParameterError, match="through"):
-        spherical_bound(LAM, 2, n_samples=10, epsilon=1.0, through="both")
+        theory.error_bound(values, 1, **SIZES)

@@ -35,9 +35,9 @@ def test_integral_sums_to_one_without_being_made_to():
 
     for lam in SPECTRA:
         scaled = np.array(lam) / max(lam)
-        grown = np.log1p(np.outer(spherical._X, scaled))
-        common = np.exp(spherical._LOG_X - 0.5 * grown.sum(axis=1))
-        total = 0.5 * spherical._STEP * (scaled * (common @ np.exp(-grown))).sum()
+        grown = np.log1p(np.outer(spherical.X, scaled))
+        common = np.exp(spherical.LOG_X - 0.5 * grown.sum(axis=1))
+        total = 0.5 * spherical.STEP * (scaled * (common @ np.exp(-grown))).sum()
         assert total == pytest.approx(1, abs=1e-13)
 
 

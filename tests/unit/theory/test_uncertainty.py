@@ -118,7 +118,7 @@ def test_errors_of_scales_and_centre_widen_and_are_named():
 
 
 def test_equal_errors_of_all_scales_would_move_nothing():
-    scales = uncertainty._ScaleNoise.of(
+    scales = uncertainty.ScaleNoise.of(
         np.array([0.5, 0.3, 0.2]), np.eye(3), np.array([0.1, 0.1, 0.1])
     )
 
@@ -141,7 +141,7 @@ def test_errors_of_scales_move_the_matrix_as_the_law_says():
     Sigma = basis @ np.diag(lam) @ basis.T
     D = np.diag(np.exp(eta))
     expected = basis.T @ (matrix(D @ Sigma @ D) - matrix(Sigma)) @ basis
-    scales = uncertainty._ScaleNoise.of(spherical_eigenvalues(lam), basis, np.ones(4))
+    scales = uncertainty.ScaleNoise.of(spherical_eigenvalues(lam), basis, np.ones(4))
 
     class Given:
         def normal(self, size):
@@ -158,16 +158,16 @@ def test_higher_level_is_wider():
     assert np.mean(wide.upper - wide.lower) > 2 * np.mean(narrow.upper - narrow.lower)
 
 
-def test_sign_moments_of_a_sphere_are_known():
+def testsign_moments_of_a_sphere_are_known():
     d = 7
-    moments = uncertainty._sign_moments(np.full(d, 3.0))
+    moments = uncertainty.sign_moments(np.full(d, 3.0))
     expected = (np.ones((d, d)) + 2 * np.eye(d)) / (d * (d + 2))
     np.testing.assert_allclose(moments, expected, rtol=1e-10)
 
 
-def test_sign_moments_add_up_to_the_eigenvalues():
+def testsign_moments_add_up_to_the_eigenvalues():
     lam = np.array([10.0, 5.0, 1.0, 0.1, 0.0])
-    phi = uncertainty._sign_moments(lam).sum(axis=1)
+    phi = uncertainty.sign_moments(lam).sum(axis=1)
     np.testing.assert_allclose(phi, spherical_eigenvalues(lam), rtol=1e-9, atol=1e-14)
 
 
@@ -175,7 +175,7 @@ def test_many_columns_take_the_sparse_way_to_the_same_end(monkeypatch):
     spectrum = np.array([0.4, 0.2] + [0.4 / 38] * 38)
     matrix = np.diag(spectrum) + noise(40, 0.002, np.random.default_rng(0))
     dense = loading_intervals(matrix, 0.002, 1000, 2)
-    monkeypatch.setattr(uncertainty, "_DENSE", 4)
+    monkeypatch.setattr(uncertainty, "DENSE", 4)
     sparse = loading_intervals(matrix, 0.002, 1000, 2)
     np.testing.assert_allclose(sparse.lower, dense.lower, atol=1e-5)
     np.testing.assert_allclose(sparse.angles, dense.angles, rtol=1e-4)

@@ -153,7 +153,7 @@ def test_extreme_radii_and_spectra_are_fine(law):
 
 
 def test_inversion_is_exact_far_in_the_lower_tail():
-    from gdppca.theory._quadratic_form import QuadraticForm
+    from gdppca.theory.quadratic_form import QuadraticForm
 
     form = QuadraticForm(np.ones(1), np.array([10.0]))
     for s in [0.01, 1.0, 1e3, 1e8, 1e20]:

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from gdppca._errors import MissingExtraError, ParameterError
 from gdppca.releases import Release, marked_names, write_whole
+from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 # Okabe and Ito: safe for the colour-blind.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#6E6E6E"
+COLOURS = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK)  # of groups
 
 ENDINGS = (".png", ".svg", ".pdf")  # of files that a figure is written to
 LONGEST_COLUMN = 22  # letters: such a name leaves room for bars
@@ -41,11 +44,21 @@ def wrapped(sentence: str, width: int = 56) -> str:
     return textwrap.fill(sentence, width)
 
 
+def about_intervals(start: str, found: LoadingIntervals, kind: str) -> str:
+    """Title of a picture of intervals or regions: what they hold, and for what."""
+    return f"{start} {found.level:.0%} {kind} ({found.covers}) for\n{wrapped(found.about)}"
+
+
 def caption(figure: Figure, *lines: str) -> None:
     """Small print below everything, in lines that fit the figure."""
     width = int(17 * figure.get_size_inches()[0])
     text = "\n".join(wrapped(line, width) for line in lines)
     figure.supxlabel(text, fontsize=7.5, color=GREY, parse_math=False)
+
+
+def legend(axes: Axes, **options: Any) -> Legend:
+    """Names of what is drawn, small and without a frame."""
+    return axes.legend(frameon=False, fontsize=8, **options)
 
 
 def open_frame(axes: Axes) -> None:

@@ -1,0 +1,121 @@
+"""The compiled loops over single rows and given pairs; see `pair_loops` for what they promise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gdppca.kernels.vectors import compiled, fma
+
+_SIZE = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a float but for its sign
+
+
+@compiled
+def largest_size(table, i):
+    """Largest size in row i, where no number is NaN.
+
+    By their bits as whole numbers without a sign, which order as sizes do: a maximum of floats is
+    not computed in vectors.
+    """
+    largest = np.int64(0)
+    for k in range(table.shape[1]):
+        largest = max(largest, np.float64(table[i, k]).view(np.int64) & _SIZE)
+    return np.int64(largest).view(np.float64)
+
+
+@compiled
+def pair_differences(first, second, differences, lengths, exponents):
+    """Differences of row pairs, each scaled by its own power of two to a largest entry in [½, 1).
+
+    All rows of `first` meet the same row if `second` has one only.
+
+    `lengths` are those of the scaled differences, summed in the order of `pair_squares`; the
+    true ones are 2**exponents times as long.
+    """
+    for start in range(0, len(first), 4):
+        stop = min(len(first), start + 4)
+        for p in range(start, stop):
+            exponents[p] = _scaled_difference(first, second, p, differences)
+        _fill_lengths(differences, start, stop, lengths, start)
+
+
+@compiled
+def _scaled_difference(first, second, p, differences):
+    """Fill the difference of pair p, scaled, and return the exponent of the scale."""
+    d, q = first.shape[1], min(p, len(second) - 1)
+    shift = 0
+    for k in range(d):
+        differences[p, k] = first[p, k] - second[q, k]
+    largest = largest_size(differences, p)
+    if largest == np.inf:
+        # What a quarter rounds away is below 1e-600 of the largest entry.
+        shift = 2
+        for k in range(d):
+            differences[p, k] = 0.25 * first[p, k] - 0.25 * second[q, k]
+        largest = largest_size(differences, p)
+    exponent = math.frexp(largest)[1]
+    # Two factors, since 2**1074 is not a number.
+    once = math.ldexp(1.0, -exponent // 2)
+    twice = math.ldexp(1.0, -exponent - (-exponent // 2))
+    for k in range(d):
+        differences[p, k] = differences[p, k] * once * twice
+    return exponent + shift
+
+
+@compiled
+def _fill_lengths(rows, start, stop, lengths, place):
+    """Lengths of at most four rows, columns one after the other; four at once, to wait less."""
+    s0 = s1 = s2 = s3 = 0.0
+    if stop - start == 4:
+        for k in range(rows.shape[1]):
+            x0, x1, x2 = rows[start, k], rows[start + 1, k], rows[start + 2, k]
+            x3 = rows[start + 3, k]
+            s0, s1, s2, s3 = fma(x0, x0, s0), fma(x1, x1, s1), fma(x2, x2, s2), fma(x3, x3, s3)
+        lengths[place], lengths[place + 1] = math.sqrt(s0), math.sqrt(s1)
+        lengths[place + 2], lengths[place + 3] = math.sqrt(s2), math.sqrt(s3)
+        return
+    for i in range(start, stop):
+        s0 = 0.0
+        for k in range(rows.shape[1]):
+            s0 = fma(rows[i, k], rows[i, k], s0)
+        lengths[place + i - start] = math.sqrt(s0)
+
+
+@compiled
+def add_directions(rows, centre, scale, total, lengths):
+    """Add rint(scale · u) over the unit vectors u from the centre; lengths of the differences.
+
+    Every term is a function of its own row alone and a whole number, so the sums are exact
+    while they stay below 2**53. Halves first: a difference of two floats is then a float.
+    """
+    halves, units = np.empty((4, rows.shape[1])), np.empty(4)
+    for start in range(0, len(rows), 4):
+        few = min(4, len(rows) - start)
+        for i in range(few):
+            units[i] = _half_difference(rows, start + i, centre, halves, i)
+        _fill_lengths(halves, 0, few, lengths, start)
+        for i in range(few):
+            root = lengths[start + i]
+            lengths[start + i] = min(root * units[i], 1.7976931348623157e308)
+            if root > 0.0:
+                factor = scale / root
+                for k in range(len(total)):
+                    total[k] += np.rint(halves[i, k] * factor)
+
+
+@compiled
+def _half_difference(rows, row, centre, halves, i):
+    """Fill (row - centre)/2, scaled where squares could leave the range of floats.
+
+    Returns how much longer the difference is.
+    """
+    for k in range(len(centre)):
+        halves[i, k] = 0.5 * rows[row, k] - 0.5 * centre[k]
+    largest = largest_size(halves, i)
+    if largest == 0.0 or 1e-140 <= largest <= 1e140:
+        return 2.0
+    exponent = math.frexp(largest)[1]
+    for k in range(len(centre)):
+        halves[i, k] = math.ldexp(halves[i, k], -exponent)
+    return math.ldexp(1.0, min(exponent + 1, 1023))

@@ -1,0 +1,174 @@
+"""Plain releases as files: written whole or not at all, and checked before anything is believed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import ReleaseError
+
+FORMAT = "gdppca-release"
+VERSION = 3
+_ADDED = ("variances", "score_map", "plan", "scale_error")  # since 1
+_OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
+_LARGEST_FILE = 2**30
+_SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
+
+
+def one_line_per_field(plain: dict[str, Any]) -> str:
+    """JSON that a person can page through; indenting every number of a matrix takes minutes."""
+    lines = (
+        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in plain.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, never half of it.
+
+    A process that is killed meanwhile may leave a hidden file beside it that ends in ``.tmp``.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(path.parent))
+    try:
+        _write_and_move(path, content)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # not that of a temporary file
+        raise
+    _make_durable(path.parent)
+
+
+def _write_and_move(path: Path, content: bytes) -> None:
+    prefix = f".{path.name[:_SHORT_NAME]}."
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _make_durable(folder: Path) -> None:
+    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read_json(path: Path) -> Any:
+    """What a file holds, numbers within what floats and counts can be."""
+    if not path.is_file():
+        raise ReleaseError(f"There is no release file '{path}'.")
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ReleaseError(f"'{path}' is too large to be a release.")
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole
+        )
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise ReleaseError(f"'{path}' is damaged: it is not JSON.") from None
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if np.isinf(number):
+        raise ValueError("infinite")
+    return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 18:
+        raise ValueError("too many digits")
+    return int(digits)
+
+
+@cache
+def _validator(version: int) -> Any:
+    from jsonschema import Draft202012Validator
+
+    schema = resources.files("gdppca.releases").joinpath(f"schemas/release-{version}.json")
+    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """Of everything else, as the schema says."""
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def checked(plain: Any) -> dict[str, Any]:
+    """A plain release that fits schema, checksum and shapes, with null for what it left out."""
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise ReleaseError("This is not a gdppca release.")
+    version = plain.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise ReleaseError(
+            f"The release has format version {version}; this library reads up to {VERSION}. "
+            "Install a newer gdppca."
+        )
+    known = version if type(version) is int and 1 <= version <= VERSION else VERSION
+    problem = next(iter(_validator(known).iter_errors(_outline(plain))), None)
+    if problem is not None:
+        where = "/".join(str(step) for step in problem.absolute_path) or "the top level"
+        raise ReleaseError(f"The release does not fit its schema at {where}.")
+    if plain["checksum"] != checksum(plain):
+        raise ReleaseError("The release was edited or damaged: its checksum does not match.")
+    whole = {**dict.fromkeys(_ADDED + _OPTIONAL), **plain}
+    _check_shapes(whole)
+    return whole
+
+
+def _outline(plain: dict[str, Any]) -> dict[str, Any]:
+    """The same with matrices of numbers left empty: the schema takes 8 µs an entry to like them."""
+    return {
+        name: [] if name in ("components", "scatter") and _holds_numbers(value) else value
+        for name, value in plain.items()
+    }
+
+
+def _holds_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, list) and {int, float}.issuperset(map(type, row)) for row in value
+    )
+
+
+def _check_shapes(plain: dict[str, Any]) -> None:
+    d, m = plain["n_features"], len(plain["components"])
+    scatter = plain["scatter"]
+    square = scatter is None or len(scatter) == d
+    vectors = [
+        plain[name] for name in ("location", "scale", "scale_error") if plain[name] is not None
+    ]
+    rows = [*plain["components"], *(scatter or []), *vectors]
+    fits = len(plain["feature_names"]) == d and square and m <= d
+    if not fits or any(len(row) != d for row in rows):
+        raise ReleaseError("The release's matrices and names do not fit together.")
+    if plain["variances"] is not None and len(plain["variances"]) != m:
+        raise ReleaseError("The release's variances do not fit its components.")
+    if scatter is not None and not np.array_equal(np.array(scatter), np.array(scatter).T):
+        raise ReleaseError("The release's noisy matrix is not symmetric.")

@@ -1,0 +1,99 @@
+"""Assumptions are types with words; no guarantee claims to be counted where a part of it is not."""
+
+import json
+
+import pytest
+
+from gdppca import Guarantee
+from gdppca.privacy import Assumption, GaussianEvent, assumptions
+from gdppca.privacy.assumptions import (
+    ENTERED,
+    FIT_ENTERED,
+    MAPS_UNCOUNTED,
+    ONE_ROW,
+    UNCOUNTED,
+    counted,
+    from_plain,
+    in_one_of,
+    known,
+    one_of_groups,
+    to_plain,
+    together,
+)
+
+N, M = Assumption("other", "n"), Assumption("other", "m")
+FITS = "Nothing counts repeated fits: each one spends its own budget."
+MAPS = "Nothing counts repeated maps: each one spends its own budget."
+EARLIER = "Every release from this table is counted in its ledger, under this data set's name."
+ALL = [each for each in vars(assumptions).values() if isinstance(each, Assumption)]
+
+
+def promise(*said):
+    event = GaussianEvent(purpose="scatter", noise_multiplier=4.0)
+    return Guarantee(events=(event,), delta=1e-6, assumptions=said)
+
+
+@pytest.mark.parametrize("said", [(), (UNCOUNTED,), (ENTERED,), (FIT_ENTERED, MAPS_UNCOUNTED)])
+def test_one_draw_says_what_is_true_of_it_once(said):
+    assert counted((N, *said, M), entered=True).count(ENTERED) == 1
+    assert set(counted((N, *said, M), entered=True)) == {N, M, ENTERED}
+    assert set(counted((N, *said, M), entered=False)) == {N, M, UNCOUNTED}
+
+
+def test_all_parts_entered_are_entered_together():
+    assert together((N, ENTERED), (ENTERED, M)) == (N, ENTERED, M)
+    assert (promise(ENTERED) + promise(ENTERED)).assumptions == (ENTERED,)
+
+
+@pytest.mark.parametrize("other", [(UNCOUNTED,), (MAPS_UNCOUNTED,), (), (FIT_ENTERED,)])
+def test_one_part_that_is_not_takes_the_claim_away(other):
+    for parts in (((N, ENTERED), other), (other, (N, ENTERED))):
+        lines = together(*parts)
+        assert ENTERED not in lines
+        assert FIT_ENTERED not in lines
+        assert any(line in lines for line in (UNCOUNTED, MAPS_UNCOUNTED))
+        assert set((promise(*parts[0]) + promise(*parts[1])).assumptions) == set(lines)
+
+
+def test_parts_without_a_claim_stay_as_they_are():
+    assert together((N,), (M,)) == (N, M)
+    assert together((N, UNCOUNTED), (MAPS_UNCOUNTED,)) == (N, UNCOUNTED, MAPS_UNCOUNTED)
+
+
+def test_an_earlier_file_is_read_as_what_is_true_of_it():
+    [line] = from_plain([EARLIER])
+    assert line is FIT_ENTERED
+    assert str(line).startswith("The fit was entered in a ledger")
+    assert from_plain([EARLIER, MAPS]) == (MAPS_UNCOUNTED,)
+    assert from_plain(["n", FITS]) == (N, UNCOUNTED)
+    plain = promise("n").to_dict() | {"assumptions": ["n", EARLIER]}
+    assert Guarantee.from_dict(plain).assumptions == (N, FIT_ENTERED)
+
+
+@pytest.mark.parametrize("each", [*ALL, one_of_groups(3), N], ids=lambda each: each.code)
+def test_codes_and_sentences_are_read_as_the_same_type(each):
+    plain = json.loads(json.dumps(to_plain([each])))
+    assert plain == [{"code": each.code, "words": str(each)}]
+    assert from_plain(plain) == (each,) == from_plain([str(each)]) == (known(str(each)),)
+
+
+def test_every_code_stands_for_one_thing():
+    assert len({each.code for each in ALL}) == len({each.words for each in ALL}) == len(ALL) == 17
+
+
+def test_the_code_decides_and_not_the_words():
+    reworded = {"code": ONE_ROW.code, "words": "Everybody has one row."}
+    assert from_plain([reworded]) == (ONE_ROW,)
+    assert from_plain([{"code": "one-of-4-groups", "words": "?"}]) == (one_of_groups(4),)
+
+
+def test_a_later_versions_code_keeps_its_words():
+    [later] = from_plain([{"code": "no-twins", "words": "Nobody has a twin."}])
+    assert to_plain([later]) == [{"code": "no-twins", "words": "Nobody has a twin."}]
+    assert str(later) == "Nobody has a twin."
+
+
+def test_groups_are_told_by_type():
+    said = Assumption("other", one_of_groups(12).words)
+    assert in_one_of((N, one_of_groups(2), said), 3) == (N, said, one_of_groups(3))
+    assert one_of_groups(2) != one_of_groups(3)
