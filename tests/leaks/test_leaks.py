@@ -323,6 +323,8 @@ def bad_tables(X):
         "bytes": np.array([[WORD.encode()] * 2] * 9),
         "nothing": None,
         "a word": f"{WORD} {CANARY}",
+        "a table as text": f"age,pulse\n{CANARY},{WORD}\n" * 99,
+        "a column of words": [WORD, str(CANARY)],
         "masked": np.ma.masked_greater(X, 1e5),
     }
 

@@ -6,7 +6,16 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, Ledger, ParameterError, SignCovariancePCA
+from gdppca import (
+    DPPCA,
+    NSGGD,
+    SGPCA,
+    AnalyzeGauss,
+    DataError,
+    Ledger,
+    ParameterError,
+    SignCovariancePCA,
+)
 from gdppca.estimators import _base
 from gdppca.privacy.accounting import gaussian_epsilon
 from gdppca.steps.winsorized_mean import WinsorizedMean
@@ -38,6 +47,14 @@ def X(rng):
 
 def fresh(estimator, **changes):
     return type(estimator)(**(estimator.get_params() | changes))
+
+
+@each(ALL)
+def test_file_that_is_not_there_is_said_and_a_text_is_not_quoted(make, tmp_path):
+    with pytest.raises(DataError, match=r"There is no file '.*visits\.csv'"):
+        fresh(make).fit(tmp_path / "visits.csv")
+    with pytest.raises(DataError, match="There is no file of that name"):
+        fresh(make).fit("visits.csv")
 
 
 @pytest.mark.parametrize("kind", [DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA])
