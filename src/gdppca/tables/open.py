@@ -89,7 +89,7 @@ def _check_columns(columns: list[str] | None) -> None:
 
 
 def _require_there(name: str | os.PathLike[str]) -> None:
-    """Refuse a name of nothing; a text may be somebody's cell, or all of them, and is not quoted."""
+    """Refuse a name of nothing; a text may be somebody's cell, or many, and is not quoted."""
     try:
         there = Path(name).is_dir() or bool(files_behind(Path(name)))
     except (OSError, ValueError):  # too long for a name, say
