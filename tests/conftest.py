@@ -17,3 +17,20 @@ settings.load_profile("gdppca")
 def rng():
     """Seeded data; never used for noise that protects anybody."""
     return np.random.default_rng(20251012)
+
+
+@pytest.fixture(scope="module")
+def postgres_server():
+    """A real server, for the tests of one file."""
+    import postgres  # not on every system
+
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request, tmp_path):
+    """Address of a new ledger, on each kind of database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/budget.db"
+    return request.getfixturevalue("postgres_server").new_database()

@@ -1,5 +1,6 @@
 """A PostgreSQL server for tests: its own folder, a socket instead of a port, stopped by its pid."""
 
+import itertools
 import os
 import pwd
 import shutil
@@ -7,10 +8,12 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+_NAMES = itertools.count()
 REQUIRED = bool(os.environ.get("CI") or os.environ.get("GDPPCA_REQUIRE_POSTGRES"))
 _QUICK = ("-c", "listen_addresses=", "-c", "max_connections=40")
 
@@ -68,9 +71,10 @@ class Server:
                 time.sleep(0.1)
         raise RuntimeError((self.folder / "log").read_text())
 
-    def stop(self):
+    def stop(self, shutdown=signal.SIGINT):
+        """At once, without waiting for clients."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)  # at once, without waiting for clients
+            self._process.send_signal(shutdown)
             self._process.wait(180)
 
     def database(self, name):
@@ -78,6 +82,21 @@ class Server:
         self._run("createdb", "-h", self.folder, "-U", "owner", name)
         return f"postgresql://owner@/{name}?host={self.folder}"
 
+    def new_database(self):
+        """Address of one with a name that no other test has."""
+        return self.database(f"ledger{next(_NAMES)}")
+
     def remove(self):
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def running():
+    """A server for as long as it is needed."""
+    require_postgres()
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.remove()

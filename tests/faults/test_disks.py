@@ -6,12 +6,11 @@ No noise is drawn where the spend was not entered, and an error after it says wh
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from faults import programs
 
 PROGRAM = Path(__file__).with_name("disk_faults.py")
 SPENT = "What it spent stays spent: (epsilon = 1, delta = 1e-06)"
@@ -39,18 +38,9 @@ def results():
     folder = tempfile.mkdtemp(prefix="gdppca-disks-")  # where another user may go too
     os.chmod(folder, 0o755)
     try:
-        done = subprocess.run(
-            [sys.executable, PROGRAM, folder],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
+        return json.loads(programs.output(PROGRAM, folder))
     finally:
         shutil.rmtree(folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_without_a_fault_all_is_well(results):

@@ -14,7 +14,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import postgres
 import pytest
 from faults import checks
 
@@ -40,21 +39,6 @@ def folder(tmp_path):
     folder.mkdir()
     np.savetxt(folder / "table.csv", ROWS, fmt="%.17g", delimiter=",", header="a,b,c", comments="")
     return folder
-
-
-@pytest.fixture
-def server():
-    postgres.require_postgres()
-    server = postgres.Server()
-    yield server
-    server.remove()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/budget.db"
-    return request.getfixturevalue("server").database("ledger")
 
 
 def storm(address, folder, *, kills, fits, seed=1, fault=(), meanwhile=lambda blows: None):
@@ -94,9 +78,9 @@ def turned_away(folder):
     return sum(b"error: The ledger at" in log.read_bytes() for log in logs)
 
 
-def test_database_gone_and_back(server, folder):
+def test_database_gone_and_back(postgres_server, folder):
     """Stopped and crashed in turn while fits go on; who comes meanwhile is turned away."""
-    address = server.database("ledger")
+    address = postgres_server.new_database()
 
     def meanwhile(blows):
         for shutdown in (signal.SIGINT, signal.SIGQUIT):
@@ -104,11 +88,10 @@ def test_database_gone_and_back(server, folder):
             while blows() and len(list(folder.glob("*.json"))) < published + 5:
                 time.sleep(0.01)
             before = turned_away(folder)
-            server._process.send_signal(shutdown)
-            server._process.wait(180)
+            postgres_server.stop(shutdown)
             while blows() and turned_away(folder) == before:
                 time.sleep(0.05)
-            server.start()
+            postgres_server.start()
 
     fates = storm(address, folder, kills=5, fits=25, meanwhile=meanwhile)
     assert checks.wrongs(address, folder, fates, ROWS) == []

@@ -2,13 +2,10 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import postgres
 import pytest
+from faults import programs
 
 from gdppca.ledgers import Ledger
 from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier
@@ -20,34 +17,13 @@ LINES = Path(__file__).with_name("ledger_lines.py")
 SHARES, ASKS = 400, 80  # eight processes ask for 640 of 400
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request, tmp_path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/budget.db"
-        return
-    postgres.require_postgres()
-    server = postgres.Server()
-    try:
-        yield server.database("ledger")
-    finally:
-        server.remove()
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_processes_never_release_more_than_the_cap(address, tmp_path, seed):
     ledger = Ledger(address)
     ledger.create("patients", epsilon=1.0, delta=1e-6)
     multiplier = gaussian_multiplier(1.0, 1e-6) * math.sqrt(SHARES)
     arguments = (address, tmp_path, ASKS, multiplier, seed)
-    result = subprocess.run(
-        [sys.executable, STORM, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert int(result.stdout) > 20  # or the storm was none
+    assert int(programs.output(STORM, *arguments)) > 20  # or the storm was none
 
     lines = [
         line
@@ -66,15 +42,6 @@ def test_killed_processes_never_release_more_than_the_cap(address, tmp_path, see
 
 
 def test_ledgers_go_on_from_any_line_where_they_were_killed(tmp_path):
-    result = subprocess.run(
-        [sys.executable, LINES, tmp_path],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)
+    found = json.loads(programs.output(LINES, tmp_path))
     assert found["kills"] > 100
     assert found["wrongs"] == {}

@@ -26,8 +26,8 @@ from pyarrow import feather, parquet
 
 from gdppca import DPPCA, DataError
 from gdppca.noise import OrderKeys
-from gdppca.tables.cells import label_text, label_texts
-from gdppca.tables.files import read_table
+from gdppca.tables.cells import label_text
+from gdppca.tables.files import read_labels, read_table
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
@@ -153,27 +153,30 @@ def outcome(read, rows, folder):
     return values.view(np.uint64).tolist()
 
 
+def require_others_as_before(read, rows, place, row, folder):
+    """Replace a row, and compare all others; whether the table was read with it."""
+    before = outcome(read, rows, folder)
+    after = outcome(read, replaced(rows, place, row), folder)
+    assert before is not None
+    if after is None:
+        return False
+    del before[place], after[place]
+    assert before == after
+    return True
+
+
 @every_reader
 @few
 @given(rows=good_rows, place=places, row=st.tuples(number, number))
 def test_a_row_of_numbers_is_read_whatever_the_others_are(read, rows, place, row, tmp_path):
-    before = outcome(read, rows, tmp_path)
-    after = outcome(read, replaced(rows, place, row), tmp_path)
-    assert before is not None
-    assert after is not None
-    del before[place], after[place]
-    assert before == after
+    assert require_others_as_before(read, rows, place, row, tmp_path)
 
 
 @every_reader
 @few
 @given(rows=good_rows, place=places, row=st.tuples(anything, anything))
 def test_any_other_row_is_refused_or_changes_nothing(read, rows, place, row, tmp_path):
-    before = outcome(read, rows, tmp_path)
-    after = outcome(read, replaced(rows, place, row), tmp_path)
-    if after is not None:
-        del before[place], after[place]
-        assert before == after
+    require_others_as_before(read, rows, place, row, tmp_path)
 
 
 @pytest.mark.parametrize("other", ["csv", "tsv", "csv.gz", "two files"])
@@ -250,7 +253,13 @@ labels_of_rows = st.lists(label_cells, min_size=ROWS, max_size=ROWS)
 
 
 def labels_in(path):
-    return label_texts(read_table(path, ["one", "two"], labels="ward").column("ward"), "ward")
+    return read_labels(path, "ward")
+
+
+def labels_kept(labels, folder):
+    """Labels of an arrow array, from a Parquet file that holds it."""
+    parquet.write_table(pa.table({"ward": labels}), folder / "t.parquet")
+    return labels_in(folder / "t.parquet")
 
 
 @few
@@ -318,14 +327,11 @@ def test_labels_of_other_types_speak_for_themselves(kind, data, place, tmp_path)
     other = data.draw(cells | st.none())
     found = []
     for column in (values, replaced(values, place, other)):
-        array = _array(column, type_)
-        table = pa.table({"one": [1.0] * ROWS, "two": [1.0] * ROWS, "ward": array})
-        parquet.write_table(table, tmp_path / "t.parquet")
-        found.append((labels_in(tmp_path / "t.parquet"), label_texts(array, "ward")))
-    for before, after in zip(*found, strict=True):
-        assert [label is None for label in before] == [value is None for value in values]
-        del before[place], after[place]
-        assert before == after
+        found.append(labels_kept(_array(column, type_), tmp_path))
+    before, after = found
+    assert [label is None for label in before] == [value is None for value in values]
+    del before[place], after[place]
+    assert before == after
     codes = [
         group_codes(_array(column, type_), ["A", "01", 1, "true"], ROWS)[0].tolist()
         for column in (values, replaced(values, place, other))
@@ -341,19 +347,21 @@ def _array(values, type_):
     return pa.array(values, type_)
 
 
-def test_whole_numbers_are_written_so_whatever_their_type():
+def test_whole_numbers_are_written_so_whatever_their_type(tmp_path):
     for array in (
         pa.array([1.0, -0.0, 1.5]),
         pa.array([decimal.Decimal(text) for text in ("1.00", "0.00", "1.50")]),
     ):
-        assert label_texts(array, "w")[:2] == ["1", "0"]
-        assert label_texts(array, "w")[2].startswith("1.5")
-    assert label_texts(pa.array([1, 0]), "w") == ["1", "0"]
-    assert label_texts(pa.array([True, None]), "w") == ["true", None]
-    assert label_texts(pa.array([datetime.date(2020, 1, 5)]), "w") == ["2020-01-05"]
+        labels = labels_kept(array, tmp_path)
+        assert labels[:2] == ["1", "0"]
+        assert labels[2].startswith("1.5")
+    assert labels_kept(pa.array([1, 0]), tmp_path) == ["1", "0"]
+    assert labels_kept(pa.array([True, None]), tmp_path) == ["true", None]
+    assert labels_kept(pa.array([datetime.date(2020, 1, 5)]), tmp_path) == ["2020-01-05"]
     assert label_text(decimal.Decimal("1E+40")) == "1" + 40 * "0"
-    with pytest.raises(DataError, match="'w' holds list"):
-        label_texts(pa.array([["secret"]]), "w")
+    for array, kind in ((pa.array([["secret"]]), "list"), (pa.array([{"a": "secret"}]), "struct")):
+        with pytest.raises(DataError, match=f"'ward' holds {kind}"):
+            labels_kept(array, tmp_path)
 
 
 # Labels in memory.

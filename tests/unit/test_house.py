@@ -122,7 +122,7 @@ class ToyPCA(Baseline):
 
     def _steps_for(self, public: Public) -> Design:
         start = State(sign=as_sign("spherical"), scheme=OneSample())
-        return self._list(*listed(public), public=public, start=start)
+        return self._list(*listed(public), start=start)
 
 
 def test_a_step_and_an_estimator(X, tmp_path):
@@ -145,10 +145,8 @@ def test_an_ear_hears_a_step_that_it_does_not_know(X):
 
 def test_a_list_of_steps_runs_without_an_estimator(X):
     public = Public.of(N, D, Supply.UNSHUFFLED)
-    design = Design(
-        public=public,
-        steps=listed(public),
-        debit=tuple(event for step in listed(public) for event in step.events),
+    design = Design.of(
+        *listed(public),
         epsilon=2.0,
         delta=1e-6,
         start=State(sign=as_sign("spherical"), scheme=OneSample()),

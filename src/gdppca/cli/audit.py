@@ -12,7 +12,7 @@ from rich.table import Table
 
 from gdppca import _validate
 from gdppca.auditing import METHODS, AuditResult, audit
-from gdppca.cli.show import console, late_progress
+from gdppca.cli.show import RIGHT, console, late_progress, tell_files
 from gdppca.plots.style import require_ending, write_picture
 
 
@@ -41,8 +41,7 @@ def run_audit(
     told = "\n".join(map(escape, found.sentences))
     console.print(Panel(told, title=f"Audit of {escape(method)}", title_align="left"))
     console.print(_numbers(found))
-    if plot is not None:
-        console.print(f"Plot: {plot}", soft_wrap=True, markup=False)
+    tell_files(Plot=plot)
     return found
 
 
@@ -53,19 +52,15 @@ def list_methods() -> None:
 
 
 def _numbers(found: AuditResult) -> Table:
-    table = Table()
-    table.add_column("")
-    table.add_column("epsilon", justify="right")
-    table.add_column("mu", justify="right")
-    table.add_row("claimed", f"{found.claimed_epsilon:.4g}", f"{found.claimed_mu:.4g}")
-    table.add_row(
-        "lower bound, any law of the scores", f"{found.epsilon_lower:.4g}", f"{found.mu_lower:.4g}"
-    )
+    caption = f"Confidence {found.confidence:g}, {found.runs} runs."
+    table = Table("", RIGHT("epsilon"), RIGHT("mu"), caption=caption)
+    rows = {
+        "claimed": (found.claimed_epsilon, found.claimed_mu),
+        "lower bound, any law of the scores": (found.epsilon_lower, found.mu_lower),
+    }
     if found.claim.is_gaussian:
-        table.add_row(
-            "lower bound if the scores are normal",
-            f"{found.epsilon_lower_if_normal:.4g}",
-            f"{found.mu_lower_if_normal:.4g}",
-        )
-    table.caption = f"Confidence {found.confidence:g}, {found.runs} runs."
+        normal = (found.epsilon_lower_if_normal, found.mu_lower_if_normal)
+        rows["lower bound if the scores are normal"] = normal
+    for what, numbers in rows.items():
+        table.add_row(what, *(f"{number:.4g}" for number in numbers))
     return table

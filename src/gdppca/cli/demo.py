@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 
 from gdppca._errors import MissingExtraError
 from gdppca.cli.files import drawn
-from gdppca.cli.show import console
+from gdppca.cli.show import console, tell_files
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
 from gdppca.linalg import sin_theta
@@ -26,11 +26,11 @@ _OWNER = Owner(
 def run(folder: Path) -> None:
     """Fit, print, draw and save."""
     patients = load_diabetes()
-    console.print(
-        f"{patients.data.shape[0]} diabetes patients, {patients.data.shape[1]} measurements each "
-        "(Efron et al. 2004, shipped with scikit-learn; columns were put on one scale there)."
-    )
     n, d = patients.data.shape
+    console.print(
+        f"{n} diabetes patients, {d} measurements each (Efron et al. 2004, shipped with "
+        "scikit-learn; columns were put on one scale there)."
+    )
     folder.mkdir(parents=True, exist_ok=True)
     pca = DPPCA(n_components=2, epsilon=2.0, delta=1e-6)
     ahead = pca.plan(n, d, score_map=0.5)
@@ -47,12 +47,12 @@ def run(folder: Path) -> None:
         f"and {lost:.2f} for both.\nOnly a demonstration may say so: on private data that number "
         "is itself private."
     )
-    console.print(f"Release: {folder / 'release.json'}", soft_wrap=True, markup=False)
+    tell_files(Release=folder / "release.json")
+    plot, report = folder / "components.png", folder / "report.html"
     try:
-        drawn(release, folder / "components.png")
-        write_report(release, folder / "report.html", _OWNER)
+        drawn(release, plot)
+        write_report(release, report, _OWNER)
     except MissingExtraError as missing:
         console.print(f"No plot or report: {missing}", soft_wrap=True, markup=False)
     else:
-        console.print(f"Plot:    {folder / 'components.png'}", soft_wrap=True, markup=False)
-        console.print(f"Report:  {folder / 'report.html'}", soft_wrap=True, markup=False)
+        tell_files(8, Plot=plot, Report=report)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import typer
 from gdppca._errors import ParameterError
 from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
 from gdppca.cli.options import columns_of, require_private_radius
-from gdppca.cli.show import console, late_progress
+from gdppca.cli.show import console, late_progress, tell_files
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
 from gdppca.kernels import Progress
@@ -29,6 +28,8 @@ class Wish:
 
     data: list[Path]
     columns: list[str] | None
+    force: bool
+    as_json: bool
     variances: float
     score_map: float
     groups: str | None
@@ -38,19 +39,22 @@ class Wish:
     plot: Path | None
     report: Path | None
 
+    @property
+    def looks_again(self) -> bool:
+        """Whether something is asked for that looks at all rows a second time."""
+        return bool(self.variances or self.score_map or self.groups)
 
-def run(
-    *, components: Any, columns: Any, seed: Any, force: bool, as_json: bool, **asked: Any
-) -> None:
+
+def run(*, components: Any, columns: Any, seed: Any, **asked: Any) -> None:
     """Fit, save, draw, report and print, from the options of the command line."""
     require_private_radius(asked["radius"], asked["quantile"])
     shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
     pca = DPPCA(n_components=components, random_state=seed, **shared)
-    _run(pca, Wish(columns=columns_of(columns), **asked), force=force, as_json=as_json)
+    _run(pca, Wish(columns=columns_of(columns), **asked))
 
 
-def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
-    _require_writable(wish, force=force)
+def _run(pca: DPPCA, wish: Wish) -> None:
+    _require_writable(wish)
     planned = None if wish.plan is None else read_plan(wish.plan)
     with late_progress("comparing rows") as progress:
         try:
@@ -65,10 +69,11 @@ def _run(pca: DPPCA, wish: Wish, *, force: bool, as_json: bool) -> None:
         drawn(release, wish.plot)
     if wish.report is not None:
         write_report(release, wish.report)
-    if as_json:
+    if wish.as_json:
         typer.echo(json.dumps({"file": str(wish.output), **release.to_dict()}))
-    else:
-        _tell(release, wish)
+        return
+    console.print(summary(release))
+    tell_files(8, Release=wish.output, Plot=wish.plot, Report=wish.report)
 
 
 def _saved(pca: DPPCA, planned: dict[str, Any] | None, wish: Wish) -> Release:
@@ -95,16 +100,14 @@ def _fit(pca: DPPCA, wish: Wish, progress: Progress) -> None:
     )
 
 
-def _require_writable(wish: Wish, *, force: bool) -> None:
+def _require_writable(wish: Wish) -> None:
     """Nothing may fail after the budget is spent that could have failed before."""
     taken = [file for name in wish.data for file in (name, *files_behind(name))]
-    require_writable(wish.output, force=force, never=taken)
-    taken.append(wish.output)
-    if wish.plot is not None:
-        require_writable(wish.plot, force=force, never=taken, endings=ENDINGS)
-        taken.append(wish.plot)
+    for path, endings in ((wish.output, None), (wish.plot, ENDINGS), (wish.report, PAGES)):
+        if path is not None:
+            require_writable(path, force=wish.force, never=taken, endings=endings)
+            taken.append(path)
     if wish.report is not None:
-        require_writable(wish.report, force=force, never=taken, endings=PAGES)
         require_extras()
 
 
@@ -117,17 +120,3 @@ def _group_wish(text: str) -> tuple[str, list[str]]:
             "Categories are public: they are not looked up in the data."
         )
     return column.strip(), categories
-
-
-def _tell(release: Release, wish: Wish) -> None:
-    console.print(summary(release))
-    for what, path in _files(wish):
-        console.print(f"{what + ':':8} {path}", soft_wrap=True, markup=False)
-
-
-def _files(wish: Wish) -> Iterator[tuple[str, Path]]:
-    yield "Release", wish.output
-    if wish.plot is not None:
-        yield "Plot", wish.plot
-    if wish.report is not None:
-        yield "Report", wish.report

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from gdppca._errors import LedgerError, ParameterError
-from gdppca.cli.show import Command, console
+from gdppca.cli.show import RIGHT, command, console
 
 if TYPE_CHECKING:  # --help needs no ledger
-    from gdppca.ledgers import Account, Entry, Ledger
+    from gdppca.ledgers import Account, Entry, Head, Ledger
+    from gdppca.privacy.ledger import Receipt
 
 app = typer.Typer(
     help="Keep count of what is drawn from a data set, under a cap that cannot be overspent.",
@@ -21,47 +22,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Named = Annotated[
-    str, typer.Argument(help="Ledger and data set: sqlite:///budget.db#patients, or postgresql://")
-]
-Where = Annotated[
-    str, typer.Argument(help="Ledger: sqlite:///budget.db or postgresql://user@host/database.")
-]
-Noted = Annotated[
-    str | None, typer.Option(help="Hash that was noted down earlier: it must still be there.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
-
-@app.command(cls=Command)
-def init(
-    address: Named,
-    epsilon: Annotated[float, typer.Option(help="Cap: ε of everything that is ever drawn.")],
-    delta: Annotated[float, typer.Option(help="Cap: δ, far below 1 over the rows.")] = 1e-6,
-) -> None:
+@command(app)
+def init(address: str, epsilon: float, delta: float) -> None:
     """Name a data set and set its cap; the ledger is made where there is none."""
     ledger, dataset = _named(address)
     receipt = ledger.create(dataset, epsilon, delta)
-    _say(f"Data set '{dataset}' has a cap of {ledger.account(dataset).cap}.")
-    _say_head(receipt.number, receipt.hash)
+    _say(f"Data set '{dataset}' has a cap of {ledger.account(dataset).cap}.", receipt)
 
 
-@app.command(cls=Command)
-def grant(
-    address: Named,
-    epsilon: Annotated[float, typer.Option(help="The new cap, not an addition to the old one.")],
-    delta: Annotated[float | None, typer.Option(help="Its δ; as before if left out.")] = None,
-) -> None:
+@command(app)
+def grant(address: str, epsilon: float, delta: float | None) -> None:
     """Set a new cap, at or above what was spent."""
     ledger, dataset = _named(address)
     receipt = ledger.grant(dataset, epsilon, delta)
     account = ledger.account(dataset)
-    _say(f"Data set '{dataset}' has a cap of {account.cap}, {account.remaining} remaining.")
-    _say_head(receipt.number, receipt.hash)
+    _say(
+        f"Data set '{dataset}' has a cap of {account.cap}, {account.remaining} remaining.", receipt
+    )
 
 
-@app.command(cls=Command)
-def show(address: Where, as_json: AsJson = False) -> None:
+@command(app)
+def show(address: str, as_json: bool) -> None:
     """Tell what was spent and what remains, of one data set (after '#') or of all."""
     ledger, dataset = _opened(address)
     names = ledger.datasets() if dataset is None else [dataset]
@@ -76,8 +58,8 @@ def show(address: Where, as_json: AsJson = False) -> None:
         console.print(_entries(entries))
 
 
-@app.command(cls=Command)
-def verify(address: Where, head: Noted = None) -> None:
+@command(app)
+def verify(address: str, head: str | None) -> None:
     """Find entries that were edited, removed, inserted or rolled back."""
     ledger, _ = _opened(address)
     try:
@@ -86,17 +68,15 @@ def verify(address: Where, head: Noted = None) -> None:
         for finding in error.findings[1:]:  # the first is in the message
             error.add_note(finding)
         raise
-    _say(f"{last.number} entries, nothing edited, removed, inserted or rolled back.")
-    _say_head(last.number, last.hash)
+    _say(f"{last.number} entries, nothing edited, removed, inserted or rolled back.", last)
 
 
-@app.command(cls=Command)
-def accept_head(address: Where, head: Noted = None) -> None:
+@command(app)
+def accept_head(address: str, head: str | None) -> None:
     """Take the ledger as it is for the true one, where the file with its last hash is lost."""
     ledger, _ = _opened(address)
     last = ledger.accept_head(head)
-    _say("The last entry is noted anew. Entries that were lost before cannot be noticed now.")
-    _say_head(last.number, last.hash)
+    _say("The last entry is noted anew. Entries that were lost before cannot be noticed now.", last)
 
 
 def _opened(address: str) -> tuple[Ledger, str | None]:
@@ -116,47 +96,37 @@ def _named(address: str) -> tuple[Ledger, str]:
     return ledger, dataset
 
 
-def _say(sentence: str) -> None:
-    console.print(escape(sentence), soft_wrap=True, highlight=False)
-
-
-def _say_head(number: int, digest: str) -> None:
-    _say(f"Last entry {number}: {digest}")
+def _say(sentence: str, last: Head | Receipt) -> None:
+    for line in (sentence, f"Last entry {last.number}: {last.hash}"):
+        console.print(escape(line), soft_wrap=True, highlight=False)
 
 
 def _standing(accounts: list[Account]) -> Table:
-    table = Table(title="Budgets", title_justify="left")
-    for heading in ("data set", "cap", "spent", "bound", "remaining", "delta", "spends"):
-        table.add_column(heading, justify="left" if heading == "data set" else "right")
+    table = Table(
+        "data set",
+        *map(RIGHT, ("cap", "spent", "bound", "remaining", "delta", "spends")),
+        title="Budgets",
+        title_justify="left",
+        caption="The bound is held against the cap: it is true even if later spends were chosen by "
+        "earlier results, and spent is the exact number if none was. Remaining is for one more "
+        "Gaussian release. They do not add up to the cap: noise composes better than that.",
+    )
     for account in accounts:
         numbers = (account.cap, account.spent, account.bound, account.remaining)
-        table.add_row(
-            escape(account.dataset),
-            *(f"{number.epsilon:.4g}" for number in numbers),
-            f"{account.cap.delta:g}",
-            str(account.spends),
-        )
-    table.caption = (
-        "The bound is held against the cap: it is true even if later spends were chosen by earlier "
-        "results, and spent is the exact number if none was. Remaining is for one more Gaussian "
-        "release. They do not add up to the cap: noise composes better than that."
-    )
+        epsilons = [f"{number.epsilon:.4g}" for number in numbers]
+        own = (f"{account.cap.delta:g}", str(account.spends))
+        table.add_row(escape(account.dataset), *epsilons, *own)
     return table
 
 
 def _entries(entries: list[Entry]) -> Table:
-    table = Table(title="Entries", title_justify="left")
-    for heading in ("number", "at", "what", "for", "request"):
-        table.add_column(heading)
+    table = Table(
+        *("number", "at", "what", "for", "request"), title="Entries", title_justify="left"
+    )
     for entry in entries:
         purposes = ", ".join(dict.fromkeys(event.purpose for event in entry.events))
-        table.add_row(
-            str(entry.number),
-            entry.at[:19],
-            entry.kind,
-            escape(purposes),
-            escape(entry.request_id or ""),
-        )
+        told = (escape(purposes), escape(entry.request_id or ""))
+        table.add_row(str(entry.number), entry.at[:19], entry.kind, *told)
     return table
 
 
@@ -173,11 +143,6 @@ def _plain(account: Account) -> dict[str, Any]:
 
 
 def _plain_entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "at": entry.at,
-        "kind": entry.kind,
-        "request_id": entry.request_id,
-        **{key: entry.detail[key] for key in ("cap", "events") if key in entry.detail},
-        "hash": entry.hash,
-    }
+    told = {name: getattr(entry, name) for name in ("number", "at", "kind", "request_id")}
+    spent = {key: entry.detail[key] for key in ("cap", "events") if key in entry.detail}
+    return told | spent | {"hash": entry.hash}

@@ -1,4 +1,4 @@
-"""The command line: one thin command per verb."""
+"""The command line: one thin command per verb; its options are in options.toml."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from gdppca._version import __version__
-from gdppca.cli import options as opt
 from gdppca.cli.ledger import app as ledger_app
-from gdppca.cli.show import Command, console
+from gdppca.cli.options import OWNED_AS
+from gdppca.cli.show import Command, command, console, tell_files
 
 app = typer.Typer(
     help="Robust and differentially private principal component analysis.",
@@ -18,8 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback with local variables would print rows
     add_completion=False,
 )
-
-
 app.add_typer(ledger_app, name="ledger")
 
 
@@ -44,119 +42,48 @@ class _ReportByName(Command):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give a lone ``--report`` its file."""
-        alone = [arg == "--report" for arg in args]
-        for k, following in enumerate([*args, "--"][1:]):
-            alone[k] = alone[k] and following.startswith("-")
-        named = (
-            [arg, "report.html"] if lone else [arg] for arg, lone in zip(args, alone, strict=True)
-        )
-        return super().parse_args(ctx, [arg for part in named for arg in part])
+        named = []
+        for arg, following in zip(args, [*args[1:], "--"], strict=True):
+            alone = arg == "--report" and following.startswith("-")
+            named += [arg, "report.html"] if alone else [arg]
+        return super().parse_args(ctx, named)
 
 
-@app.command(cls=_ReportByName)
-def fit(
-    data: opt.Data,
-    output: opt.ReleaseFile = Path("release.json"),
-    components: opt.Components = "2",
-    epsilon: opt.Epsilon = 1.0,
-    delta: opt.Delta = 1e-6,
-    columns: opt.Columns = None,
-    location: opt.Location = "auto",
-    scale: opt.Scale = "none",
-    scale_share: opt.ScaleShare = 0.2,
-    sign: opt.Sign = "spherical",
-    radius: opt.Radius = None,
-    quantile: opt.Quantile = None,
-    quantile_share: opt.QuantileShare = 0.05,
-    pairs: opt.Pairs = "auto",
-    calibration: opt.Calibration = "tight",
-    variances: opt.Variances = 0.0,
-    score_map: opt.ScoreMap = 0.0,
-    groups: opt.Groups = None,
-    assume_shuffled: opt.AssumeShuffled = False,
-    ledger: opt.Ledger = None,
-    plan: opt.PlanFile = None,
-    plot: opt.Plot = None,
-    report: opt.Report = None,
-    seed: opt.Seed = None,
-    force: opt.Force = False,
-    as_json: opt.AsJson = False,
-) -> None:
+@command(app, cls=_ReportByName)
+def fit(**asked: Any) -> None:
     """Release private principal components of a file.
 
     Every run draws new noise and spends its own (ε, δ): run it once.
     """
-    asked = dict(locals())  # the options by name: nothing else has a name yet
     from gdppca.cli.fit import run
 
     run(**asked)
 
 
-@app.command(cls=Command)
-def plan(
-    rows: opt.Rows,
-    columns: opt.ColumnCount,
-    epsilon: opt.Epsilon = 1.0,
-    delta: opt.Delta = 1e-6,
-    spectrum: opt.Spectrum = None,
-    components: opt.ComponentCount = 2,
-    location: opt.PlannedLocation = "auto",
-    scale: opt.PlannedScale = "none",
-    scale_share: opt.ScaleShare = 0.2,
-    sign: opt.Sign = "spherical",
-    radius: opt.Radius = None,
-    quantile: opt.Quantile = None,
-    quantile_share: opt.QuantileShare = 0.05,
-    pairs: opt.Pairs = "auto",
-    calibration: opt.Calibration = "tight",
-    variances: opt.Variances = 0.0,
-    score_map: opt.ScoreMap = 0.0,
-    target: opt.Target = None,
-    plot: opt.PlanPlot = None,
-    as_json: opt.AsJson = False,
-) -> None:
+@command(app)
+def plan(**asked: Any) -> None:
     """Tell the accuracy before any budget is spent, from public numbers alone.
 
     The same options as for fit give the plan of that fit.
     """
-    asked = dict(locals())
     from gdppca.cli.planning import show_plan
 
     show_plan(**asked)
 
 
-@app.command(cls=Command)
-def audit(
-    method: Annotated[str, typer.Option(help="What to audit, or 'list'.")] = "dppca",
-    epsilon: Annotated[float, typer.Option(help="Privacy ε that is claimed.")] = 4.0,
-    delta: Annotated[float, typer.Option(help="Privacy δ that is claimed.")] = 1e-6,
-    runs: Annotated[
-        int | None,
-        typer.Option(help="Real runs of the pipeline; as many as the method wants if left out."),
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the lower bound.")] = 0.9999,
-    plot: opt.AuditPlot = None,
-    as_json: opt.AsJson = False,
-) -> None:
+@command(app)
+def audit(**asked: Any) -> None:
     """Attack the promise on made-up tables: a lower bound on the true ε. No file is read."""
-    asked = dict(locals())
     from gdppca.cli.audit import list_methods, run_audit
 
-    if method == "list":
+    if asked["method"] == "list":
         list_methods()
     elif run_audit(**asked).refuted:
         raise typer.Exit(1)
 
 
-@app.command(cls=Command)
-def merge(
-    releases: Annotated[list[Path], typer.Argument(help="Release files of disjoint groups.")],
-    output: opt.ReleaseFile,
-    components: Annotated[
-        int | None, typer.Option(help="Number of directions; the fewest of the parts if left out.")
-    ] = None,
-    force: opt.Force = False,
-) -> None:
+@command(app)
+def merge(releases: list[Path], output: Path, components: int | None, force: bool) -> None:
     """Merge releases of different people into one; nothing is spent.
 
     Nobody may be in two of the groups: then their guarantees would add up.
@@ -169,72 +96,33 @@ def merge(
     merged = Release.merge([Release.load(path) for path in releases], components)
     merged.save(output)
     console.print(summary(merged))
-    console.print(f"Release: {output}", soft_wrap=True, markup=False)
+    tell_files(Release=output)
 
 
-@app.command(cls=Command)
-def report(
-    release: Annotated[Path, typer.Argument(help="Release file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path(
-        "report.html"
-    ),
-    name: Annotated[str | None, typer.Option(help="Name of what is published.")] = None,
-    curator: Annotated[list[str] | None, typer.Option(help="Who publishes it.")] = None,
-    region: Annotated[str | None, typer.Option(help="Where the people live.")] = None,
-    use: Annotated[str | None, typer.Option(help="What the release is for.")] = None,
-    date: Annotated[str | None, typer.Option(help="Day of publication, as 2025-12-31.")] = None,
-    sector: Annotated[str | None, typer.Option(help="Such as Healthcare.")] = None,
-    author: Annotated[list[str] | None, typer.Option(help="Who wrote the record.")] = None,
-    force: opt.Force = False,
-) -> None:
+@command(app)
+def report(release: Path, output: Path, force: bool, **asked: Any) -> None:
     """Write a page about a release that people can read, print and forward."""
     from gdppca.cli.files import PAGES, require_writable
     from gdppca.releases import Release
     from gdppca.report import Owner, write_report
 
-    said: dict[str, Any] = {
-        "name": name,
-        "curators": tuple(curator or ()) or None,
-        "region": region,
-        "intended_use": use,
-        "publication_date": date,
-        "sector": sector,
-        "authors": tuple(author or ()) or None,
-    }
-    owner = Owner(**{key: value for key, value in said.items() if value is not None})
+    said = {OWNED_AS.get(option, option): value for option, value in asked.items()}
+    owner = Owner(**{name: value for name, value in said.items() if value not in (None, [])})
     require_writable(output, force=force, never=[release], endings=PAGES)
     write_report(Release.load(release), output, owner)
-    console.print(f"Report: {output}", soft_wrap=True, markup=False)
+    tell_files(Report=output)
 
 
-@app.command(cls=Command)
-def demo(
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the release and the plot.")
-    ] = Path("gdppca-demo"),
-) -> None:
+@command(app)
+def demo(folder: Path) -> None:
     """Run on a public table of 442 diabetes patients: guarantee, directions, plot, release."""
     from gdppca.cli.demo import run
 
     run(folder)
 
 
-@app.command(cls=Command)
-def study(
-    name: Annotated[str, typer.Argument(help="'list', or the name of a study: E1a to E12.")],
-    full: Annotated[
-        bool, typer.Option("--full/--quick", help="The paper's grid and runs, or a coarse look.")
-    ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for tables, figures and verdicts.")] = Path(
-        "studies"
-    ),
-    workers: Annotated[
-        int | None, typer.Option(help="Processes; one per core if left out.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder with the Europe map's files, for E6.")
-    ] = None,
-) -> None:
+@command(app)
+def study(name: str, full: bool, out: Path, workers: int | None, data: Path | None) -> None:
     """Run one of the paper's experiments: table, figure and verdict."""
     from gdppca.cli.studies import list_studies, run_study
 

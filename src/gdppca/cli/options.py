@@ -1,4 +1,4 @@
-"""Options that commands ask for, and how their texts become values.
+"""Options that commands ask for, from the table in options.toml; how their texts become values.
 
 Names are those of `DPPCA`, `fit_release` and `plan`, but for the words in `OPTION_OF`.
 """
@@ -6,6 +6,10 @@ Names are those of `DPPCA`, `fit_release` and `plan`, but for the words in `OPTI
 from __future__ import annotations
 
 import csv
+import inspect
+import tomllib
+from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,13 +26,20 @@ OPTION_OF = {
     "share of the map": "score_map",
     "share of the variances": "variances",
 }
+# What the owner of a release calls otherwise than the command line does.
+OWNED_AS = {
+    "curator": "curators",
+    "use": "intended_use",
+    "date": "publication_date",
+    "author": "authors",
+}
 
 
-def _number_or_word(text: str) -> int | str:
+def _count_or_word(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) <= 15 else text
 
 
-def _decimal_or_word(text: str) -> float | str:
+def _number_or_word(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
@@ -59,113 +70,40 @@ def require_private_radius(radius: Any, quantile: float | None) -> None:
         raise ParameterError("`--quantile` goes with `--radius quantile` only. Give both or none.")
 
 
-def _text(parser: Any, help: str) -> Any:
-    """An option whose text is a number or a word."""
-    return typer.Option(parser=parser, metavar="<text>", help=help)
+# Kinds of options: a type, or how the text becomes a number where it is one.
+_TYPES: dict[str, Any] = {
+    "float": float,
+    "int": int,
+    "flag": bool,
+    "text": str,
+    "texts": list[str],
+    "path": Path,
+    "paths": list[Path],
+}
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "count or word": _count_or_word,
+    "number or word": _number_or_word,
+    "numbers or word": _numbers_or_word,
+}
+_TABLE = tomllib.loads(files("gdppca.cli").joinpath("options.toml").read_text(encoding="utf-8"))
 
 
-# What is released, and from what.
-Data = Annotated[
-    list[Path],
-    typer.Argument(
-        help="CSV (with a header), Parquet, Arrow or JSON: files of any size, a folder, or a "
-        "pattern in quotes."
-    ),
-]
-Components = Annotated[
-    Any, _text(_number_or_word, "Number of directions, or 'auto': those above the noise.")
-]
-Epsilon = Annotated[float, typer.Option(help="Privacy ε of everything together.")]
-Delta = Annotated[float, typer.Option(help="Privacy δ, far below 1 over the rows.")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Columns to use, separated by commas; all if left out. Quote a name with a comma."
-    ),
-]
-Location = Annotated[
-    Any,
-    _text(
-        _numbers_or_word,
-        "Centre: 'auto', 'private', 'none' (compare pairs) or public numbers with commas.",
-    ),
-]
-Scale = Annotated[
-    Any, _text(_numbers_or_word, "Column scales: 'none', 'private' or public numbers with commas.")
-]
-ScaleShare = Annotated[float, typer.Option(help="Share of the budget (of μ²) for private scales.")]
-Sign = Annotated[str, typer.Option(help="spherical, winsor, trimmed, ball, quad, shell or lr.")]
-Radius = Annotated[
-    Any,
-    _text(_decimal_or_word, "Cut-off of the sign: a number, 'sqrt_d' or 'quantile' (private)."),
-]
-Quantile = Annotated[float | None, typer.Option(help="Which quantile, with --radius quantile.")]
-QuantileShare = Annotated[float, typer.Option(help="Share of ε for a private radius.")]
-Pairs = Annotated[Any, _text(_number_or_word, "'auto', 'all', 'halves' or a block size.")]
-Calibration = Annotated[
-    str, typer.Option(help="'tight', or 'paper' for the larger noise that the paper states.")
-]
-Variances = Annotated[
-    float, typer.Option(help="Share of ε for the components' variances; 0: none.")
-]
-ScoreMap = Annotated[
-    float, typer.Option(help="Share of ε for a private map of the scores; 0: none.")
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(help="Map by group: a column and its categories, as sex=female,male."),
-]
-AssumeShuffled = Annotated[
-    bool,
-    typer.Option(
-        "--assume-shuffled",
-        help="Take the rows in the order they have: no secret shuffle, and the guarantee "
-        "says that it rests on that order.",
-    ),
-]
-Ledger = Annotated[
-    str | None,
-    typer.Option(help="Count the spend: sqlite:///budget.db#patients; see gdppca ledger."),
-]
-Seed = Annotated[int | None, typer.Option(help="Known seed: a simulation that protects nobody.")]
+def options_of(command: str) -> inspect.Signature:
+    """Options of a command as typer reads them."""
+    known = _TABLE["shared"] | _TABLE[command]
+    return inspect.Signature([_parameter(name, known[name]) for name in known["asks"].split()])
 
-# What is planned.
-Rows = Annotated[int, typer.Option(help="Number of rows.")]
-ColumnCount = Annotated[int, typer.Option(help="Number of columns.")]
-Spectrum = Annotated[
-    str | None,
-    typer.Option(help="Expected variances: 'spiked:10,5' (the rest 1) or a release file."),
-]
-ComponentCount = Annotated[int, typer.Option(help="Number of directions.")]
-PlannedLocation = Annotated[
-    Any,
-    _text(_numbers_or_word, "As for fit: 'auto', 'private', 'none' or numbers; or 'public'."),
-]
-PlannedScale = Annotated[
-    Any, _text(_numbers_or_word, "As for fit: 'none', 'private' or numbers; or 'public'.")
-]
-Target = Annotated[
-    float | None, typer.Option(help="Error that is wanted: what ε or how many rows give it?")
-]
 
-# What is written.
-ReleaseFile = Annotated[Path, typer.Option("--output", "-o", help="Release file to write.")]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option(help="Plan to keep with the release: a file with what plan --json printed."),
-]
-Plot = Annotated[
-    Path | None, typer.Option(help="Also draw spectrum and loadings: a .png, .svg or .pdf file.")
-]
-PlanPlot = Annotated[
-    Path | None, typer.Option(help="Draw error against ε: a .png, .svg or .pdf file.")
-]
-AuditPlot = Annotated[
-    Path | None, typer.Option(help="Draw what was found: a .png, .svg or .pdf file.")
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(help="Also write a report for people: an .html file, report.html by itself."),
-]
-Force = Annotated[bool, typer.Option(help="Overwrite files that exist.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+def _parameter(name: str, row: dict[str, Any]) -> inspect.Parameter:
+    kind = row["kind"]
+    told: Any = typer.Option(*row.get("names", ()), help=row["help"])
+    if row.get("argument"):
+        told = typer.Argument(help=row["help"])
+    if kind in _PARSERS:
+        told.parser, told.metavar = _PARSERS[kind], "<text>"
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[_TYPES.get(kind, Any), told],
+        default=inspect.Parameter.empty if row.get("required") else row.get("default"),
+    )

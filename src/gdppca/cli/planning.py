@@ -11,11 +11,11 @@ import typer
 from rich.console import Group
 from rich.markup import escape
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
 
 from gdppca._errors import ParameterError
 from gdppca.cli.options import require_private_radius
-from gdppca.cli.show import console, in_options
+from gdppca.cli.show import RIGHT, console, in_options, tell_files
 from gdppca.planning import Plan, plan
 from gdppca.plots.curve import plan_figure
 from gdppca.plots.style import require_ending, write_picture
@@ -23,6 +23,8 @@ from gdppca.plots.style import require_ending, write_picture
 _LADDER = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _BAR = 40  # characters for an error of one
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+Needed = dict[str, float | int | None]
+
 _RANKS = ("1st", "2nd", "3rd")  # components shown one by one
 
 
@@ -30,9 +32,6 @@ def show_plan(
     rows: int,
     columns: int,
     *,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    spectrum: str | None = None,
     components: int = 2,
     location: Any = "auto",
     target: float | None = None,
@@ -47,16 +46,8 @@ def show_plan(
     require_private_radius(parameters.get("radius"), parameters.get("quantile"))
     if plot is not None:
         require_ending(plot)
-    ahead = plan(
-        rows,
-        columns,
-        epsilon=epsilon,
-        delta=delta,
-        spectrum=spectrum,
-        n_components=components,
-        location=None if location == "none" else location,
-        **parameters,
-    )
+    centre = None if location == "none" else location
+    ahead = plan(rows, columns, n_components=components, location=centre, **parameters)
     needed = {} if target is None else _needed(ahead, target)
     if plot is not None:
         write_picture(plan_figure(ahead, target), plot)
@@ -66,13 +57,12 @@ def show_plan(
     console.print(Group(_told(ahead), _ways(ahead), _curve(ahead)))
     for sentence in _advice(ahead, target, needed):
         console.print(escape(sentence), soft_wrap=True)
-    if plot is not None:
-        console.print(f"Plot: {plot}", soft_wrap=True, markup=False)
+    tell_files(Plot=plot)
 
 
-def _needed(ahead: Plan, target: float) -> dict[str, float | int | None]:
+def _needed(ahead: Plan, target: float) -> Needed:
     """What it takes to reach the target: ε, or rows; None where it is out of reach."""
-    needed: dict[str, float | int | None] = {}
+    needed: Needed = {}
     for of in ("epsilon", "n_samples"):
         try:
             needed[of] = ahead.required(target, of=of)
@@ -101,38 +91,28 @@ def _told(ahead: Plan) -> Panel:
 
 
 def _ways(ahead: Plan) -> Table:
-    table = Table(title="Ways to compare rows", title_justify="left")
-    table.add_column("", no_wrap=True)
-    table.add_column("sin Θ", justify="right")
-    for rank in _RANKS[: ahead.n_components]:
-        table.add_column(rank, justify="right")
-    table.add_column("above noise", justify="right")
-    for way, other in ahead.compare().items():
-        singles = (f"{sine:.2f}" for sine in other.per_component[: len(_RANKS)])
-        table.add_row(
-            way + (" (doubtful)" if other.doubtful else ""),
-            f"{other.sin_theta:.2f}",
-            *singles,
-            str(other.detectable),
-            style="bold" if way == ahead.way else "",
-        )
-    table.caption = (
-        "Sine of the angle to the truth, together and one by one: 0 perfect, 1 worthless."
+    table = Table(
+        Column(no_wrap=True),
+        *map(RIGHT, ("sin Θ", *_RANKS[: ahead.n_components], "above noise")),
+        title="Ways to compare rows",
+        title_justify="left",
+        caption="Sine of the angle to the truth, together and one by one: 0 perfect, 1 worthless.",
     )
+    for way, other in ahead.compare().items():
+        name = f"{way} (doubtful)" if other.doubtful else way
+        sines = (f"{sine:.2f}" for sine in (other.sin_theta, *other.per_component[: len(_RANKS)]))
+        chosen = "bold" if way == ahead.way else ""
+        table.add_row(name, *sines, str(other.detectable), style=chosen)
     return table
 
 
 def _curve(ahead: Plan) -> Table:
-    table = Table(title="Error against epsilon", title_justify="left", box=None)
-    table.add_column("epsilon", justify="right")
-    table.add_column("sin Θ", justify="right")
-    table.add_column("")
+    head = (RIGHT("epsilon"), RIGHT("sin Θ"), "")
+    table = Table(*head, title="Error against epsilon", title_justify="left", box=None)
     epsilons = _steps(ahead.epsilon)
     for epsilon, error in zip(epsilons, ahead.curve(epsilons), strict=True):
-        chosen = epsilon == ahead.epsilon
-        table.add_row(
-            f"{epsilon:g}", f"{error:.2f}", _bar(error), style="bold cyan" if chosen else ""
-        )
+        chosen = "bold cyan" if epsilon == ahead.epsilon else ""
+        table.add_row(f"{epsilon:g}", f"{error:.2f}", _bar(error), style=chosen)
     return table
 
 
@@ -149,23 +129,17 @@ def _bar(error: float) -> str:
     return "█" * whole + _EIGHTHS[part].strip()
 
 
-def _advice(ahead: Plan, target: float | None, needed: dict[str, float | int | None]) -> list[str]:
+def _advice(ahead: Plan, target: float | None, needed: Needed) -> list[str]:
     if target is None:
         return []
     epsilon, rows = needed["epsilon"], needed["n_samples"]
-    told = [
-        f"epsilon = {epsilon:g} would bring sin Θ to {target:g}."
-        if epsilon is not None
-        else f"No epsilon brings sin Θ to {target:g} with {ahead.n_samples} rows."
-    ]
-    if rows is not None:
-        told.append(f"At the planned budget, {rows:,} rows would.")
-    return told
+    told = f"No epsilon brings sin Θ to {target:g} with {ahead.n_samples} rows."
+    if epsilon is not None:
+        told = f"epsilon = {epsilon:g} would bring sin Θ to {target:g}."
+    return [told] if rows is None else [told, f"At the planned budget, {rows:,} rows would."]
 
 
-def _plain(
-    ahead: Plan, target: float | None, needed: dict[str, float | int | None]
-) -> dict[str, Any]:
+def _plain(ahead: Plan, target: float | None, needed: Needed) -> dict[str, Any]:
     epsilons = _steps(ahead.epsilon)
     return {
         **ahead.to_dict(),

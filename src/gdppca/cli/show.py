@@ -7,22 +7,28 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress as Bar
+from rich.table import Column
 from typer.core import TyperCommand
 
 from gdppca._errors import GdppcaError, PrivacyWarning
-from gdppca.cli.options import OPTION_OF
+from gdppca.cli.options import OPTION_OF, options_of
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
     from gdppca.kernels import Progress
+
+RIGHT = partial(Column, justify="right")  # heading of a column of numbers
+Run = TypeVar("Run", bound=Callable[..., None])
 
 # Names of files and columns are printed as they are: ":heart:" is no picture in them.
 console = Console(emoji=False)
@@ -47,6 +53,16 @@ class Command(TyperCommand):
                 return super().invoke(ctx)
         finally:
             _options.reset(before)
+
+
+def command(app: typer.Typer, cls: type[Command] = Command) -> Callable[[Run], Run]:
+    """Add a command whose options are in the table."""
+
+    def add(run: Run) -> Run:
+        run.__signature__ = options_of(run.__name__)  # type: ignore[attr-defined]
+        return app.command(cls=cls)(run)
+
+    return add
 
 
 def in_options(sentence: str) -> str:
@@ -78,25 +94,32 @@ def friendly() -> Iterator[None]:
         )
         try:
             yield
-        except GdppcaError as error:
-            _tell(str(error), error)
-            raise typer.Exit(2) from None
-        except OSError as error:
-            named = f" '{error.filename}'" if error.filename else ""
-            _tell(f"{error.strerror or 'input/output'}{named}", error)
-            raise typer.Exit(2) from None
         except KeyboardInterrupt as error:
             errors.print("Interrupted.")
             _print_notes(error)
             raise typer.Exit(130) from None
-        except UnicodeEncodeError as error:  # some libraries take names of letters only
-            _tell("The name of a file or an address is not valid UTF-8. Rename it.", error)
+        except (GdppcaError, OSError, UnicodeEncodeError) as error:
+            errors.print(f"[red]error:[/] {escape(in_options(_said(error)))}", soft_wrap=True)
+            _print_notes(error)
             raise typer.Exit(2) from None
 
 
-def _tell(sentence: str, error: Exception) -> None:
-    errors.print(f"[red]error:[/] {escape(in_options(sentence))}", soft_wrap=True)
-    _print_notes(error)
+def tell_files(width: int = 0, **paths: Path | None) -> None:
+    """Name the files that were wanted and written, one below the other."""
+    for what, path in paths.items():
+        if path is not None:
+            console.print(f"{what + ':':{width}} {path}", soft_wrap=True, markup=False)
+
+
+def _said(error: Exception) -> str:
+    match error:
+        case GdppcaError():
+            return str(error)
+        case OSError():
+            named = f" '{error.filename}'" if error.filename else ""
+            return f"{error.strerror or 'input/output'}{named}"
+    # Some libraries take names of letters only.
+    return "The name of a file or an address is not valid UTF-8. Rename it."
 
 
 def _print_notes(error: BaseException) -> None:

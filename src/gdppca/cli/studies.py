@@ -15,9 +15,7 @@ from gdppca.cli.show import console, errors
 
 def list_studies() -> None:
     """Name every study."""
-    table = Table(title="Studies", title_justify="left")
-    for heading in ("name", "figure", "what", "methods"):
-        table.add_column(heading)
+    table = Table("name", "figure", "what", "methods", title="Studies", title_justify="left")
     for study in studies.STUDIES.values():
         methods = [name for name in study.methods if not name.endswith(", exact")]
         table.add_row(study.name, study.figure, study.title, escape(", ".join(methods)))

@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gdppca._words import counted
-from gdppca.cli.show import in_options
+from gdppca.cli.show import RIGHT, in_options
 from gdppca.privacy import words
 from gdppca.releases import Release, heaviest_columns, marked_names, seen_spectrum
 from gdppca.releases.words import pairs_in_words, sign_name, standing_in_words
@@ -50,17 +50,16 @@ def _directions(release: Release) -> Table | str:
     if seen is None:
         return "The method released directions only."
     names = marked_names(release)
-    table = Table(title="Directions", title_justify="left")
-    table.add_column("component", justify="right")
-    table.add_column("eigenvalue", justify="right")
-    table.add_column("above noise?", justify="right")
-    table.add_column("largest loadings")
+    table = Table(
+        *map(RIGHT, ("component", "eigenvalue", "above noise?")),
+        "largest loadings",
+        title="Directions",
+        title_justify="left",
+        caption=standing_in_words(m, seen.clear),
+    )
     for k, component in enumerate(release.components):
         heaviest = heaviest_columns(component[None], _SHOWN_LOADINGS)
         named = ", ".join(f"{names[j]} {component[j]:+.2f}" for j in heaviest)
-        clear = "yes" if seen.is_clear(k) else "NO"
-        table.add_row(
-            str(k + 1), f"{seen.values[k]:.4f}", f"{clear} ({seen.high:.4f})", escape(named)
-        )
-    table.caption = standing_in_words(m, seen.clear)
+        clear = f"{'yes' if seen.is_clear(k) else 'NO'} ({seen.high:.4f})"
+        table.add_row(str(k + 1), f"{seen.values[k]:.4f}", clear, escape(named))
     return table

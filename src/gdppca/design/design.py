@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from gdppca.design.promise import promise
 from gdppca.privacy import Assumption, Event, Guarantee, Status
@@ -28,6 +28,12 @@ class Design:
     assumptions: tuple[Assumption, ...] = ()  # beside what every release takes for granted
     status: Status = Status.PROVEN
     reason: str = ""
+
+    @classmethod
+    def of(cls, *steps: Step, **more: Any) -> Self:
+        """Steps that draw just what they announce."""
+        debit = tuple(event for step in steps for event in step.events)
+        return cls(public=steps[0].public, steps=steps, debit=debit, **more)
 
     def step(self, kind: type[Kind]) -> Kind | None:
         """The step of this kind, if it is one of them."""

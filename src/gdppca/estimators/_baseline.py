@@ -67,7 +67,6 @@ class Baseline(PrivatePCA):
 
     def _list(self, *steps: Step, **more: Any) -> Design:
         """A design that draws these steps, and what they say that they draw."""
+        more = {"noiseless": math.isinf(self.epsilon), "delta": self.delta} | more
         events = tuple(event for step in steps for event in step.events)
-        more = {"noiseless": math.isinf(self.epsilon)} | more
-        epsilon = epsilon_at(events, self.delta)
-        return Design(steps=steps, debit=events, epsilon=epsilon, delta=self.delta, **more)
+        return Design.of(*steps, epsilon=epsilon_at(events, self.delta), **more)

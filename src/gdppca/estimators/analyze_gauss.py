@@ -91,16 +91,14 @@ class AnalyzeGauss(Baseline):
                 delta=self.delta,
                 n_components=self.n_components,
             )
-            return self._list(
-                step, public=public, calibration="printed", status=Status.NONE, reason=_OWN_NORM
-            )
+            return self._list(step, calibration="printed", status=Status.NONE, reason=_OWN_NORM)
         sign, center = ball
         budget = matrix_budget(self.epsilon, self.delta, "tight")
         level = budget.level(sign, OneSample(), public.n_samples, public.n_features)
         require_representable(level, sign, public.n_features)
         matrix = Scatter(public=public, n_components=self.n_components, first=level)
         start = State(sign=sign, scheme=OneSample(), location=center)
-        return self._list(matrix, public=public, start=start)
+        return self._list(matrix, start=start)
 
     def _ball(self, d: int) -> tuple[Winsor, np.ndarray] | None:
         """Sign and centre of the ball that rows are pulled back to, None for the printed form."""

@@ -106,7 +106,6 @@ class NSGGD(Baseline):
         private = descent.private
         return self._list(
             descent,
-            public=public,
             calibration=self.noise,
             assumptions=(NOT_CRYPTOGRAPHIC,) if private else (),
             status=Status.PROVEN if private else Status.NONE,

@@ -84,7 +84,6 @@ class SGPCA(Baseline):
         )
         return self._list(
             step,
-            public=public,
             calibration="printed",
             status=Status.HIGH_PROBABILITY,
             reason=_ONLY_LIKELY,

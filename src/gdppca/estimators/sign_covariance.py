@@ -117,7 +117,6 @@ class SignCovariancePCA(Baseline):
             self._warn_of_printed(rho)
         return self._list(
             *steps,
-            public=public,
             start=State(sign=sign, scheme=OneSample(), location=center),
             noiseless=math.isinf(rho),
             calibration=self.noise,

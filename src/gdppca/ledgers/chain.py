@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from gdppca.privacy.events import Event, event_from_dict
 
+FORMAT = "1"  # of the ledger
 START = "0" * 64  # what stands before the first entry
 
 
@@ -35,6 +36,11 @@ class Entry:
     hash: str
 
     @property
+    def head(self) -> Head:
+        """What vouches for it and for all before it."""
+        return Head(self.number, self.hash)
+
+    @property
     def detail(self) -> dict[str, Any]:
         """What was entered, and the totals after it."""
         return dict(json.loads(self.content))
@@ -43,9 +49,6 @@ class Entry:
     def events(self) -> tuple[Event, ...]:
         """What was spent; empty for an entry that spends nothing."""
         return tuple(event_from_dict(event) for event in self.detail.get("events", ()))
-
-
-NAMES = tuple(field.name for field in fields(Entry))
 
 
 def canonical(plain: Any) -> str:
@@ -85,4 +88,4 @@ def broken_links(entries: Iterable[Entry]) -> Iterator[str]:
             )
         if entry.at < earlier:
             yield f"Entry {entry.number} is dated before the one before it."
-        before, earlier = Head(entry.number, entry.hash), entry.at
+        before, earlier = entry.head, entry.at

@@ -16,14 +16,12 @@ def open_account(address: str) -> tuple[Ledger, str]:
     Parameters
     ----------
     address : str
-        Such as ``sqlite:///budget.db#patients``.
+        As for `split_address`.
 
     Returns
     -------
-    ledger : Ledger
-        The ledger.
-    dataset : str
-        Name of the data set.
+    tuple of Ledger and str
+        The ledger, and the name of the data set.
     """
     where, dataset = split_address(address)
     ledger = Ledger(where)

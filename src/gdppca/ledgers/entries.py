@@ -22,6 +22,7 @@ RULE = 2
 # An earlier version may have been killed before it noted these: the ledger's own and the first
 # data set's.
 _FIRST_ENTRIES = 2
+Events = tuple[Event, ...]
 _JITTER = timedelta(seconds=2)  # clocks are set back this much every day; more is refused
 
 
@@ -32,14 +33,12 @@ class Account:
     dataset: str
     cap: Budget
     spent: Budget  # everything together at the cap's δ, exactly if all was fixed beforehand
-    bound: (
-        Budget  # what is held against the cap: true even if spends were chosen by earlier results
-    )
+    bound: Budget  # held against the cap: true even if spends were chosen by earlier results
     remaining: Budget  # one more Gaussian release of this ε fits
     spends: int
 
 
-def listed(events: Iterable[Event] | Guarantee | Event) -> tuple[Event, ...]:
+def listed(events: Iterable[Event] | Guarantee | Event) -> Events:
     """What is to be spent, as events."""
     if isinstance(events, Guarantee):
         if events.neighbors is not Neighbors.REPLACE_ONE:
@@ -54,8 +53,8 @@ def listed(events: Iterable[Event] | Guarantee | Event) -> tuple[Event, ...]:
 
 
 def require_digest(fingerprint: object) -> None:
-    """Refuse what is no fingerprint of a table."""
-    if not isinstance(fingerprint, str) or len(fingerprint) != 64:
+    """Refuse what is no fingerprint of a table; there may be none."""
+    if fingerprint is not None and not (isinstance(fingerprint, str) and len(fingerprint) == 64):
         raise ParameterError("`fingerprint` must come from Ledger.fingerprint.")
 
 
@@ -101,9 +100,9 @@ def require_same(noted: Head, found: Entry | None) -> None:
         )
 
 
-def refuse_without_head(path: Path, tail: Entry | None) -> None:
+def require_head(path: Path, tail: Entry | None) -> None:
     """Refuse a ledger in use whose file with the last hash is gone."""
-    if tail is not None and tail.number > _FIRST_ENTRIES:
+    if not path.exists() and tail is not None and tail.number > _FIRST_ENTRIES:
         raise LedgerError(
             f"'{path}' is gone, and with it what shows that no entry was rolled back. Bring it "
             "back. If it is lost, run verify with a hash that was noted down, then "
@@ -123,7 +122,7 @@ def not_before(earlier: str, now: str) -> str:
     return earlier
 
 
-def repeated(earlier: Entry, events: tuple[Event, ...]) -> Receipt:
+def repeated(earlier: Entry, events: Events) -> Receipt:
     """Receipt of a request that was entered before."""
     if earlier.events != events:
         raise LedgerError(
@@ -135,13 +134,8 @@ def repeated(earlier: Entry, events: tuple[Event, ...]) -> Receipt:
 
 def receipt(entry: Entry, *, repeated: bool = False) -> Receipt:
     """Proof that an entry stands."""
-    return Receipt(
-        dataset=entry.dataset,
-        number=entry.number,
-        hash=entry.hash,
-        at=entry.at,
-        repeated=repeated,
-    )
+    stated = {name: getattr(entry, name) for name in ("dataset", "number", "hash", "at")}
+    return Receipt(**stated, repeated=repeated)
 
 
 def warn_of_other_name(dataset: str, other: str | None) -> None:
@@ -155,9 +149,7 @@ def warn_of_other_name(dataset: str, other: str | None) -> None:
         )
 
 
-def exceeded(
-    dataset: str, cap: Budget, spent: Spending, events: tuple[Event, ...]
-) -> BudgetExceeded:
+def exceeded(dataset: str, cap: Budget, spent: Spending, events: Events) -> BudgetExceeded:
     """The refusal, with what was asked for, what remains and why the two may not say it all."""
     requested = Budget(Spending().plus(events).epsilon(cap.delta), cap.delta)
     remaining = spent.left(cap)
@@ -170,7 +162,7 @@ def exceeded(
     )
 
 
-def _why(spent: Spending, after: Spending, events: tuple[Event, ...]) -> str:
+def _why(spent: Spending, after: Spending, events: Events) -> str:
     """What remains is about Gaussian releases; why another kind may not fit."""
     if spent == Spending() or after.unprotected:
         return ""

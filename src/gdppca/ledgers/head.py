@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gdppca._errors import LedgerError, PrivacyWarning
+from gdppca._files import make_durable
 from gdppca.ledgers.chain import Head
 
 _LINE = re.compile(rb"(\d{12}) ([0-9a-f]{64})\n")  # one width: overwritten in place, in one write
@@ -30,7 +31,8 @@ class HeadFile:
     def read(self) -> Head | None:
         """What was noted last; None where the file is missing or, after a kill, empty."""
         try:
-            content = _content(self.path)
+            with _locked(self.path, reading=True) as file:
+                content = os.pread(file, 1000, 0)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -47,7 +49,7 @@ class HeadFile:
         try:
             with _locked(self.path) as file:
                 os.fsync(file)
-            _flush_folder(self.path.parent)
+            make_durable(self.path.parent)
         except OSError as error:
             raise LedgerError(
                 f"'{self.path}' cannot be made: {error.strerror}. Nothing was entered."
@@ -84,37 +86,18 @@ def _line(head: Head) -> bytes:
     return f"{head.number:012d} {head.hash}\n".encode()
 
 
-def _content(path: Path) -> bytes:
-    """The line as one process wrote it: half of one and half of the next would be an alarm."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        with contextlib.suppress(ImportError, OSError):  # no locks there: writes are small
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_SH)
-        return os.pread(file, 1000, 0)
-    finally:
-        os.close(file)
-
-
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+def _locked(path: Path, *, reading: bool = False) -> Iterator[int]:
+    """The file while nobody else writes: half of a line and half of the next would be an alarm.
+
+    Without locks, as on Windows, the worst is a head that lags behind: writes are small.
+    """
+    file = os.open(path, os.O_RDONLY if reading else os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        with contextlib.suppress(ImportError):  # Windows: the worst is a head that lags behind
+        with contextlib.suppress(ImportError, *([OSError] if reading else [])):
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_SH if reading else fcntl.LOCK_EX)
         yield file
     finally:
         os.close(file)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -12,30 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import (
-    DataError,
-    LedgerError,
-    MissingExtraError,
-    ParameterError,
-    PrivacyWarning,
-)
+from gdppca._errors import DataError, LedgerError, MissingExtraError, ParameterError, PrivacyWarning
 from gdppca.ledgers import address as addresses
-from gdppca.ledgers.chain import START, Entry, Head, canonical, sealed
-from gdppca.ledgers.entries import (
-    Account,
-    exceeded,
-    listed,
-    not_before,
-    receipt,
-    refuse_without_head,
-    repeated,
-    require_digest,
-    require_same,
-    require_sealed,
-    standing_of,
-    state,
-    warn_of_other_name,
-)
+from gdppca.ledgers import entries
+from gdppca.ledgers.chain import FORMAT, START, Entry, Head, canonical, sealed
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.verification import verified
 from gdppca.noise.bits import generator_for
@@ -121,7 +101,7 @@ class Ledger:
                 raise LedgerError(
                     f"The data set '{dataset}' exists already. Raise its cap with grant."
                 )
-            entry = self._append(book, dataset, "create", state(cap, Spending()))
+            entry = self._append(book, dataset, "create", entries.state(cap, Spending()))
         return self._receipt(entry)
 
     def grant(self, dataset: str, epsilon: float, delta: float | None = None) -> Receipt:
@@ -150,7 +130,7 @@ class Ledger:
                 raise LedgerError(
                     f"A cap of {cap} is lower than what was spent from '{dataset}': {gone}."
                 )
-            entry = self._append(book, dataset, "grant", state(cap, spent))
+            entry = self._append(book, dataset, "grant", entries.state(cap, spent))
         return self._receipt(entry)
 
     def spend(
@@ -184,23 +164,24 @@ class Ledger:
         BudgetExceeded
             If the events do not fit. Nothing is entered.
         """
-        drawn = listed(events)
+        drawn = entries.listed(events)
         if request_id is not None:
             addresses.name(request_id=request_id)
-        if fingerprint is not None:
-            require_digest(fingerprint)
+        entries.require_digest(fingerprint)
         with self._store.writing() as book:
             self._require_head(book)
             cap, spent = self._standing(book, dataset, self._noted())
             earlier = None if request_id is None else book.request(dataset, request_id)
             if earlier is not None:
-                return repeated(earlier, drawn)
+                return entries.repeated(earlier, drawn)
             after = spent.plus(drawn)
             if not after.fits(cap):
-                raise exceeded(dataset, cap, spent, drawn)
+                raise entries.exceeded(dataset, cap, spent, drawn)
             if fingerprint is not None:
-                warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
-            content = state(cap, after) | {"events": [event_to_dict(event) for event in drawn]}
+                entries.warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
+            content = entries.state(cap, after) | {
+                "events": [event_to_dict(event) for event in drawn]
+            }
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
 
@@ -214,13 +195,10 @@ class Ledger:
         events : events or Guarantee
             What is to be drawn later.
         """
-        drawn = listed(events)
-        noted = self._noted()
-        with self._store.reading() as book:
-            self._require_head(book)
-            cap, spent = self._standing(book, dataset, noted)
+        drawn = entries.listed(events)
+        cap, spent, _ = self._seen(dataset, to_spend=True)
         if not spent.plus(drawn).fits(cap):
-            raise exceeded(dataset, cap, spent, drawn)
+            raise entries.exceeded(dataset, cap, spent, drawn)
 
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits, at the cap's δ.
@@ -236,29 +214,24 @@ class Ledger:
             A number that knows its δ. It is not the cap minus what was spent: noise composes
             better than by adding.
         """
-        noted = self._noted()
-        with self._store.reading() as book:
-            cap, spent = self._standing(book, dataset, noted)
+        cap, spent, _ = self._seen(dataset)
         return spent.left(cap)
 
-    def account(self, dataset: str) -> Account:
+    def account(self, dataset: str) -> entries.Account:
         """Where a data set stands.
 
         Parameters
         ----------
         dataset : str
-            Its name.
+            As it was created.
 
         Returns
         -------
         Account
             Cap, spent and remaining budget, and the number of spends.
         """
-        noted = self._noted()
-        with self._store.reading() as book:
-            cap, spent = self._standing(book, dataset, noted)
-            spends = sum(entry.kind == "spend" for entry in book.entries(dataset))
-        return Account(
+        cap, spent, spends = self._seen(dataset)
+        return entries.Account(
             dataset=dataset,
             cap=cap,
             spent=Budget(spent.epsilon(cap.delta), cap.delta),
@@ -373,8 +346,6 @@ class Ledger:
 
     def _open(self, book: Book) -> None:
         """Say what the ledger is, in its own words and in the first entry."""
-        from gdppca.ledgers.sql import FORMAT
-
         if self._head is not None and self._head.read() is not None:
             raise LedgerError(
                 f"'{self._head.path}' tells of a ledger that is gone. Bring it back; or, if it was "
@@ -397,8 +368,16 @@ class Ledger:
 
     def _require_head(self, book: Book) -> None:
         """Refuse to spend without the file: whoever takes entries away would take it too."""
-        if self._head is not None and not self._head.path.exists():
-            refuse_without_head(self._head.path, book.tail())
+        if self._head is not None:
+            entries.require_head(self._head.path, book.tail())
+
+    def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Budget, Spending, int]:
+        """Cap, totals and number of spends of a data set, in one view of the ledger."""
+        noted = self._noted()
+        with self._store.reading() as book:
+            if to_spend:
+                self._require_head(book)
+            return *self._standing(book, dataset, noted), book.spends(dataset)
 
     def _standing(self, book: Book, dataset: str, noted: Head | None) -> tuple[Budget, Spending]:
         """Cap and totals of a data set."""
@@ -409,16 +388,16 @@ class Ledger:
                 f"The ledger at {self._store.shown} has no data set '{dataset}'. "
                 "Its owner makes it with `gdppca ledger init`."
             )
-        return standing_of(last, book.first_spend(dataset))
+        return entries.standing_of(last, book.first_spend(dataset))
 
     def _checked_last(self, book: Book, dataset: str, noted: Head | None) -> Entry | None:
         """Last entry of a data set, in a ledger that still holds the entry that was noted."""
         last, tail = book.last(dataset), book.tail()
         for entry in (last, tail):
             if entry is not None:
-                require_sealed(entry)
+                entries.require_sealed(entry)
         if noted is not None:
-            require_same(noted, book.numbered(noted.number))
+            entries.require_same(noted, book.numbered(noted.number))
         return last
 
     def _append(
@@ -433,7 +412,7 @@ class Ledger:
         tail = book.tail()
         entry = sealed(
             number=tail.number + 1 if tail else 1,
-            at=not_before(tail.at, book.now()) if tail else book.now(),
+            at=entries.not_before(tail.at, book.now()) if tail else book.now(),
             dataset=dataset,
             kind=kind,
             content=canonical(content),
@@ -446,8 +425,8 @@ class Ledger:
 
     def _receipt(self, entry: Entry) -> Receipt:
         if self._head is not None:
-            self._head.note(Head(entry.number, entry.hash))
-        return receipt(entry)
+            self._head.note(entry.head)
+        return entries.receipt(entry)
 
 
 def _store(address: str, timeout: float) -> Store:

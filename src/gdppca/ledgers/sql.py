@@ -9,66 +9,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-)
-from sqlalchemy.engine import URL, make_url
+import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
 from gdppca._errors import LedgerError, MissingExtraError
 from gdppca.ledgers.address import without_password
-from gdppca.ledgers.chain import NAMES, Entry
+from gdppca.ledgers.chain import FORMAT, Entry
 
-FORMAT = "1"
 _LOCK = 0x67647070  # "gdpp": the advisory lock of this program
 
-_tables = MetaData()
-_about = Table(
-    "gdppca_ledger", _tables, Column("name", String(40), primary_key=True), Column("value", Text)
+_tables = sa.MetaData()
+_about = sa.Table(
+    "gdppca_ledger",
+    _tables,
+    sa.Column("name", sa.String(40), primary_key=True),
+    sa.Column("value", sa.Text),
 )
-_entries = Table(
+_entries = sa.Table(
     "gdppca_entries",
     _tables,
-    Column(
+    sa.Column(
         "number",
-        BigInteger().with_variant(Integer, "sqlite"),
+        sa.BigInteger().with_variant(sa.Integer, "sqlite"),
         primary_key=True,
         autoincrement=False,
     ),
-    Column("at", String(40), nullable=False),
-    Column("dataset", String(200), nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("content", Text, nullable=False),
-    Column("request_id", String(200)),
-    Column("fingerprint", String(64)),
-    Column("previous", String(64), nullable=False),
-    Column("hash", String(64), nullable=False),
+    sa.Column("at", sa.String(40), nullable=False),
+    sa.Column("dataset", sa.String(200), nullable=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("request_id", sa.String(200)),
+    sa.Column("fingerprint", sa.String(64)),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
 )
-Index("gdppca_by_dataset", _entries.c.dataset, _entries.c.number)
-Index("gdppca_by_request", _entries.c.dataset, _entries.c.request_id, unique=True)
-Index("gdppca_by_fingerprint", _entries.c.fingerprint)
+sa.Index("gdppca_by_dataset", _entries.c.dataset, _entries.c.number)
+sa.Index("gdppca_by_request", _entries.c.dataset, _entries.c.request_id, unique=True)
+sa.Index("gdppca_by_fingerprint", _entries.c.fingerprint)
 
-_ABOUT = select(_about)
-_LAST = select(_entries).order_by(_entries.c.number.desc()).limit(1)
+_LOCKING = (
+    "SELECT set_config('lock_timeout', :wait, true)",
+    "SELECT set_config('synchronous_commit', 'on', true) "
+    "WHERE current_setting('synchronous_commit') = 'off'",
+    "SELECT pg_advisory_xact_lock(:lock)",
+)
 
 # The second line: whoever edits must first take these away, and the hashes still tell.
 _APPEND_ONLY = {
@@ -102,14 +91,14 @@ class Store:
         self._timeout = timeout
         waiting = {"timeout": timeout} if self.path else {"connect_timeout": max(int(timeout), 1)}
         try:
-            self._engine = create_engine(url, poolclass=NullPool, connect_args=waiting)
+            self._engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args=waiting)
         except ModuleNotFoundError:
             raise MissingExtraError(
                 "A ledger on PostgreSQL needs psycopg: pip install 'gdppca[postgres]'."
             ) from None
         if self.path:
-            event.listen(self._engine, "connect", _set_up_sqlite)
-            event.listen(self._engine, "begin", _begin_sqlite)
+            sa.event.listen(self._engine, "connect", _set_up_sqlite)
+            sa.event.listen(self._engine, "begin", _begin_sqlite)
 
     @contextmanager
     def reading(self) -> Iterator[Book]:
@@ -136,22 +125,16 @@ class Store:
                 f"There is no ledger at {self.shown}. Make one with `gdppca ledger init`."
             )
 
-    def _lock(self, connection: Connection) -> None:
+    def _lock(self, connection: sa.Connection) -> None:
         if self.path:
             connection.begin()
             return
         connection.execution_options(isolation_level="READ COMMITTED")  # a fresh look per statement
-        wait = f"{int(self._timeout * 1000)}ms"
-        connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": wait})
-        connection.execute(
-            text(
-                "SELECT set_config('synchronous_commit', 'on', true) "
-                "WHERE current_setting('synchronous_commit') = 'off'"
-            )
-        )
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        values = {"wait": f"{int(self._timeout * 1000)}ms", "lock": _LOCK}
+        for statement in _LOCKING:
+            connection.execute(sa.text(statement), values)
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, connection: sa.Connection) -> None:
         try:
             connection.commit()
         except SQLAlchemyError as error:
@@ -160,12 +143,12 @@ class Store:
                 "may not stand; ask again with the same `request_id`. Draw no noise."
             ) from None
 
-    def _opened(self, connection: Connection) -> Book:
+    def _opened(self, connection: sa.Connection) -> Book:
         try:
-            rows = connection.execute(_ABOUT).all()
+            rows = connection.execute(sa.select(_about)).all()
         except (OperationalError, ProgrammingError):  # no such table, most likely
             connection.rollback()
-            if inspect(connection).has_table(_about.name):
+            if sa.inspect(connection).has_table(_about.name):
                 raise
             raise LedgerError(
                 f"The database at {self.shown} holds no gdppca ledger. "
@@ -184,16 +167,16 @@ class Store:
             )
         return about
 
-    def _laid(self, connection: Connection) -> Book:
+    def _laid(self, connection: sa.Connection) -> Book:
         """Open the ledger, or lay it out in an empty database."""
-        existing = inspect(connection).get_table_names()
+        existing = sa.inspect(connection).get_table_names()
         if _about.name in existing:
             return self._opened(connection)
         if self.path and existing:
             raise LedgerError(f"The database at {self.shown} belongs to another program.")
         _tables.create_all(connection)
         for statement in _APPEND_ONLY[connection.dialect.name]:
-            connection.execute(text(statement))
+            connection.execute(sa.text(statement))
         return Book(connection, {})
 
     @contextmanager
@@ -207,10 +190,10 @@ class Store:
             ) from None
 
 
-def _read(address: str) -> URL:
+def _read(address: str) -> sa.URL:
     """The address in parts; an error quotes none of it, since one may be a password."""
     with suppress(SQLAlchemyError, ValueError):  # ValueError: a port that is no number
-        return make_url(address)
+        return sa.make_url(address)
     raise LedgerError("The ledger's address cannot be read.")
 
 
@@ -228,7 +211,7 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA synchronous = EXTRA")
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(connection: sa.Connection) -> None:
     reading = connection.get_execution_options().get("gdppca_reading", False)
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
@@ -236,75 +219,77 @@ def _begin_sqlite(connection: Connection) -> None:
 class Book:
     """The ledger inside one transaction."""
 
-    def __init__(self, connection: Connection, about: dict[str, str]) -> None:
+    def __init__(self, connection: sa.Connection, about: dict[str, str]) -> None:
         self._connection = connection
         self.about = about
 
     def describe(self, about: dict[str, str]) -> None:
         """Say what this ledger is; once."""
         rows = [{"name": name, "value": value} for name, value in about.items()]
-        self._connection.execute(insert(_about), rows)
+        self._connection.execute(sa.insert(_about), rows)
         self.about = about
 
     def now(self) -> str:
         """Time in UTC: of the machine on SQLite, of the server on PostgreSQL."""
         if self._connection.dialect.name == "sqlite":
             return _stamp(datetime.now(UTC))
-        return _stamp(self._connection.execute(text("SELECT clock_timestamp()")).scalar_one())
+        return _stamp(self._connection.execute(sa.text("SELECT clock_timestamp()")).scalar_one())
 
     def tail(self) -> Entry | None:
         """Last entry of all."""
-        return self._first(_LAST)
+        return self._one(last=True)
 
     def last(self, dataset: str) -> Entry | None:
         """Last entry of one data set."""
-        return self._first(_LAST.where(_entries.c.dataset == dataset))
+        return self._one(_entries.c.dataset == dataset, last=True)
 
     def numbered(self, number: int) -> Entry | None:
         """The entry of this number."""
-        return self._first(select(_entries).where(_entries.c.number == number))
+        return self._one(_entries.c.number == number)
 
     def first_spend(self, dataset: str) -> Entry | None:
         """The first entry that spent from a data set."""
-        own = (_entries.c.dataset == dataset) & (_entries.c.kind == "spend")
-        return self._first(select(_entries).where(own).order_by(_entries.c.number).limit(1))
+        return self._one(_entries.c.dataset == dataset, _entries.c.kind == "spend")
 
     def request(self, dataset: str, request_id: str) -> Entry | None:
         """Entry of an earlier request with this id."""
-        same = (_entries.c.dataset == dataset) & (_entries.c.request_id == request_id)
-        return self._first(select(_entries).where(same))
+        return self._one(_entries.c.dataset == dataset, _entries.c.request_id == request_id)
 
     def other_name(self, fingerprint: str, dataset: str) -> str | None:
         """Another data set that was seen with this fingerprint."""
-        same = (_entries.c.fingerprint == fingerprint) & (_entries.c.dataset != dataset)
-        found = self._first(select(_entries).where(same).limit(1))
+        seen = _entries.c.fingerprint == fingerprint
+        found = self._one(seen, _entries.c.dataset != dataset)
         return None if found is None else found.dataset
+
+    def spends(self, dataset: str) -> int:
+        """How many entries spent from a data set."""
+        own = (_entries.c.dataset == dataset, _entries.c.kind == "spend")
+        query = sa.select(sa.func.count()).select_from(_entries).where(*own)
+        return self._connection.execute(query).scalar_one()
 
     def entries(self, dataset: str | None = None) -> Iterator[Entry]:
         """All entries in order, of all or of one data set."""
-        query = select(_entries).order_by(_entries.c.number)
+        query = sa.select(_entries).order_by(_entries.c.number)
         if dataset is not None:
             query = query.where(_entries.c.dataset == dataset)
         for row in self._connection.execution_options(yield_per=1000).execute(query):
-            yield _entry(row)
+            yield Entry(**row._asdict())
 
     def datasets(self) -> list[str]:
         """Names in the order of creation."""
-        query = select(_entries.c.dataset).where(_entries.c.kind == "create")
+        query = sa.select(_entries.c.dataset).where(_entries.c.kind == "create")
         return list(self._connection.execute(query.order_by(_entries.c.number)).scalars())
 
     def append(self, entry: Entry) -> None:
         """Write one more entry."""
-        row = {name: getattr(entry, name) for name in NAMES}
-        self._connection.execute(insert(_entries), row)
+        self._connection.execute(sa.insert(_entries), asdict(entry))
 
-    def _first(self, query: Any) -> Entry | None:
+    def _one(self, *wanted: sa.ColumnElement[bool], last: bool = False) -> Entry | None:
+        """The first entry of those wanted, or the last."""
+        order = _entries.c.number.desc() if last else _entries.c.number
+        query = sa.select(_entries).where(*wanted).order_by(order).limit(1)
         row = self._connection.execute(query).first()
-        return None if row is None else _entry(row)
-
-
-def _entry(row: Any) -> Entry:
-    return Entry(**dict(row._mapping))
+        return None if row is None else Entry(**row._asdict())
 
 
 def _stamp(moment: datetime) -> str:

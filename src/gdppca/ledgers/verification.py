@@ -17,22 +17,15 @@ def verified(
     entries: list[Entry], about: dict[str, str], noted: Head | None, expected: str | None
 ) -> Head:
     """The last entry of a ledger in which nothing is wrong, or what is."""
-    found = findings(entries, about, noted, expected)
-    if found:
-        raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=tuple(found))
-    return Head(entries[-1].number, entries[-1].hash)
-
-
-def findings(
-    entries: list[Entry], about: dict[str, str], noted: Head | None, expected: str | None
-) -> list[str]:
-    """Every finding: broken links, wrong openings, lost entries, wrong totals, broken caps."""
-    return [
+    found = (
         *broken_links(entries),
         *_opening(entries, about),
         *_lost(entries, noted, expected),
         *_wrong_totals(entries),
-    ]
+    )
+    if found:
+        raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=found)
+    return entries[-1].head
 
 
 def _opening(entries: list[Entry], about: dict[str, str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from gdppca.design import Parameters
 from gdppca.planning.case import Case
 from gdppca.planning.prediction import expected_count
 from gdppca.planning.spectrum import Spectrum, as_spectrum
-from gdppca.planning.words import shares_in_words, told_count
+from gdppca.planning.words import OF_FAR_ROWS, shares_in_words, told_angle, told_count
 from gdppca.privacy import Event
 
 LOCATIONS = ("public", "private", "auto")
@@ -233,63 +233,37 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, for a release or another program."""
-        return {
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "n_components": self.n_components,
+        plain = {
             "epsilon": "infinity" if math.isinf(self.epsilon) else self.epsilon,
-            "delta": self.delta,
             "statistic": self.way,
             "spectrum": self.spectrum.words,
-            "sin_theta": self.sin_theta,
             "per_component": self.per_component.tolist(),
-            "noise_sd": self.noise_sd,
-            "detectable": self.detectable,
             "sign": self.case.sign_name,
-            "scales": self.scales,
-            "budget": self.budget,
         }
+        fields = (*PLAN_FIELDS, *NEWER_FIELDS)
+        return {name: plain[name] if name in plain else getattr(self, name) for name in fields}
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it comes to, in plain words."""
-        told = [told_count(self.detectable, self.n_components), self._told_angle(), *self.doubts]
-        if self.doubtful:
-            told.append(
-                "Whether a private centre is found depends on how far the rows are from the "
-                "origin: the error may be half or twice of this. Subtract public values, or "
-                "compare pairs."
-            )
-        return (*told, f"This is for {self.spectrum.words}.")
-
-    def _told_angle(self) -> str:
-        if not self.case.separated:
-            return (
-                f"Component {self.n_components} has no more variance than the next one: there is "
-                "no direction to find."
-            )
-        angle = math.degrees(math.asin(self.sin_theta))
         return (
-            f"The released directions will be about {angle:.0f}° off the true ones "
-            f"(sin Θ = {self.sin_theta:.2g}; 90° is worthless)."
+            told_count(self.detectable, self.n_components),
+            told_angle(self.case, self.sin_theta),
+            *self.doubts,
+            *([OF_FAR_ROWS] if self.doubtful else []),
+            f"This is for {self.spectrum.words}.",
         )
 
     def _error(self, **changes: Any) -> float:
         return self.case.changed(**changes).angles().sin_theta
 
-    def _error_or_one(self, **changes: Any) -> float:
-        """A fit that would be refused, such as a map of ten rows, finds no direction."""
-        try:
-            return self._error(**changes)
-        except ParameterError:
-            return 1.0
-
     def _smallest(self, of: str, target: float, ends: tuple[float, float]) -> float:
         """Smallest value whose error is within the target; the error falls as it grows."""
 
         def excess(logarithm: float) -> float:
-            value = math.exp(logarithm)
-            error = self._error_or_one(**{of: math.ceil(value) if of == "n_samples" else value})
+            value, error = math.exp(logarithm), 1.0
+            with suppress(ParameterError):  # a fit that is refused finds no direction
+                error = self._error(**{of: math.ceil(value) if of == "n_samples" else value})
             return math.log(max(error, _NO_ERROR) / target)
 
         low, high = (math.log(end) for end in ends)
@@ -393,11 +367,11 @@ def plan(
         radius=radius,
         quantile=quantile,
         quantile_share=quantile_share,
-        pairs=pairs,
-        calibration=calibration,
         location=_named_location(location, d),
-        scale=_named_scale(scale),
+        pairs=pairs,
+        scale=_validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale,
         scale_share=scale_share,
+        calibration=calibration,
     )
     case = Case(
         n_samples=_validate.count(n_samples=n_samples, at_least=2),
@@ -419,25 +393,21 @@ def _named_location(location: Any, n_features: int) -> str | None:
     return "public"
 
 
-def _named_scale(scale: Any) -> Any:
-    return _validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale
-
-
 def _planned(case: Case) -> Plan:
     law, angles, asked = case.law(), case.angles(), case.asked
     return Plan(
+        case=case,
         n_samples=case.n_samples,
         n_features=case.n_features,
+        centre=case.centre,
+        spectrum=case.spectrum,
+        events=case.events,
         n_components=asked.n_components,
         epsilon=asked.epsilon,
         delta=asked.delta,
         location=asked.location,
-        centre=case.centre,
-        spectrum=case.spectrum,
+        detectable=expected_count(law, case.n_samples),
         sin_theta=angles.sin_theta,
         per_component=angles.per_component,
         noise_sd=law.noise_sd,
-        detectable=expected_count(law, case.n_samples),
-        events=case.events,
-        case=case,
     )

@@ -7,6 +7,11 @@ import math
 from gdppca._words import counted, listed
 from gdppca.planning.case import Case
 
+OF_FAR_ROWS = (
+    "Whether a private centre is found depends on how far the rows are from the origin: the error "
+    "may be half or twice of this. Subtract public values, or compare pairs."
+)
+
 
 def told_count(detectable: int, wanted: int) -> str:
     """How many components will stand above the noise."""
@@ -15,6 +20,19 @@ def told_count(detectable: int, wanted: int) -> str:
     if detectable < wanted:
         return f"Only {detectable} of the {wanted} components will stand above the noise."
     return f"{counted(detectable, 'component')} will stand above the noise."
+
+
+def told_angle(case: Case, sin_theta: float) -> str:
+    """How far the released directions will be off."""
+    if not case.separated:
+        return (
+            f"Component {case.asked.n_components} has no more variance than the next one: there is "
+            "no direction to find."
+        )
+    return (
+        f"The released directions will be about {math.degrees(math.asin(sin_theta)):.0f}° off the "
+        f"true ones (sin Θ = {sin_theta:.2g}; 90° is worthless)."
+    )
 
 
 def shares_in_words(case: Case) -> str:

@@ -1,6 +1,6 @@
 """What may be published, and the doors to single releases: each designs, debits, draws."""
 
-from gdppca.releases.files import write_whole
+from gdppca._files import write_whole
 from gdppca.releases.intervals import release_intervals
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import json
-import os
-import tempfile
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -22,7 +18,6 @@ VERSION = 3
 _ADDED = ("variances", "score_map", "plan", "scale_error")  # since 1
 _OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
 _LARGEST_FILE = 2**30
-_SHORT_NAME = 50  # letters of at most four bytes, so that a longest name still leaves room
 
 
 def one_line_per_field(plain: dict[str, Any]) -> str:
@@ -31,47 +26,6 @@ def one_line_per_field(plain: dict[str, Any]) -> str:
         f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in plain.items()
     )
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of it.
-
-    A process that is killed meanwhile may leave a hidden file beside it that ends in ``.tmp``.
-    """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(path.parent))
-    try:
-        _write_and_move(path, content)
-    except OSError as error:
-        if error.errno is not None:
-            error.filename, error.filename2 = str(path), None  # not that of a temporary file
-        raise
-    _make_durable(path.parent)
-
-
-def _write_and_move(path: Path, content: bytes) -> None:
-    prefix = f".{path.name[:_SHORT_NAME]}."
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _make_durable(folder: Path) -> None:
-    """Let a new name outlast a power cut; where folders cannot be flushed, it may not."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def read_json(path: Path) -> Any:

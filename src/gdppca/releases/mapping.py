@@ -130,10 +130,8 @@ def score_map(
     )
     _warn_of_large_delta(delta, table.n_samples)
     public_frame = frame is not None and not isinstance(frame, str)
-    design = Design(
-        public=public,
-        steps=(step,),
-        debit=step.events,
+    design = Design.of(
+        step,
         epsilon=epsilon,
         delta=delta,
         noiseless=math.isinf(epsilon),

@@ -83,7 +83,7 @@ def private_quantile(
     _validate.one_of(METHODS, method=method)
     noise, public = noise_for(random_state), Public.of(len(values), 1)
     step = Quantile(public=public, q=q, epsilon=epsilon, method=method, nonnegative=nonnegative)
-    design = Design(public=public, steps=(step,), debit=step.events, epsilon=epsilon, delta=0.0)
+    design = Design.of(step, epsilon=epsilon, delta=0.0)
     table = MemoryTable(values[:, None], None, noise)
     found = run(design, table, noise, ledger).quantile
     assert found is not None

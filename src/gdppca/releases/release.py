@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca._errors import ReleaseError
+from gdppca._files import write_whole
 from gdppca._version import __version__
 from gdppca.privacy import Budget, Guarantee
 from gdppca.privacy.assumptions import COMPONENTS_APART
 from gdppca.releases import files
 from gdppca.releases.consistency import check_consistency
-from gdppca.releases.files import write_whole
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words

@@ -110,10 +110,8 @@ def private_variances(
     table, public = opened_for(X, of, noise)
     m = len(of.components)
     step = Variances(public=public, epsilon=epsilon, delta=delta, n_components=m, method=method)
-    design = Design(
-        public=public,
-        steps=(step,),
-        debit=step.events,
+    design = Design.of(
+        step,
         epsilon=epsilon,
         delta=delta,
         start=State(components=of.components, scale=of.scale),

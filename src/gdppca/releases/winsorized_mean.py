@@ -75,10 +75,8 @@ def private_winsorized_mean(
     public = Public.of(*X.shape)
     step = WinsorizedMean(public=public, zcdp_rho=zcdp_rho)
     noise = noise_for(random_state)
-    design = Design(
-        public=public,
-        steps=(step,),
-        debit=step.events,
+    design = Design.of(
+        step,
         epsilon=epsilon_at(step.events, _QUOTED_AT),
         delta=_QUOTED_AT,
     )

@@ -123,8 +123,8 @@ def _own_look(node: Any) -> None:
 def _describe(root: Any, name: str, title: str, description: str) -> None:
     root.set("role", "img")
     root.set("aria-labelledby", f"{name}-title {name}-description")
-    for place, (kind, text) in enumerate((("title", title), ("desc", description))):
-        words = ElementTree.Element(f"{_SVG}{kind}")
-        words.set("id", f"{name}-{'title' if kind == 'title' else 'description'}")
+    said = (("title", "title", title), ("desc", "description", description))
+    for place, (kind, role, text) in enumerate(said):
+        words = ElementTree.Element(f"{_SVG}{kind}", id=f"{name}-{role}")
         words.text = text
         root.insert(place, words)

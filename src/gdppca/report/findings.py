@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca._words import decimal, percent, signed, with_minus
+from gdppca._words import decimal, percent, signed
 from gdppca.plots import scree as draw_scree
 from gdppca.plots.scores import heat_maps
 from gdppca.plots.scree import SHOWN_LOADINGS, loadings_with_intervals
 from gdppca.plots.style import LONGEST_COLUMN, short
 from gdppca.releases import (
     Release,
-    ScoreMap,
     SeenSpectrum,
     heaviest_columns,
     marked_names,
     release_intervals,
     seen_spectrum,
 )
-from gdppca.releases.words import standing_in_words
-from gdppca.report import alt
+from gdppca.report.environment import template
 from gdppca.report.figures import inline_svg
-from gdppca.report.words import rest, table
 from gdppca.theory import LoadingIntervals, spherical_eigenvalues_inverse
 
+_SHOWN_EIGENVALUES = 12
+_SHOWN_GROUPS = 30
 _SHOWN_COLUMNS = 30
 _SHOWN_COMPONENTS = 5
 _DOUBTFUL_SINE = 0.5  # an angle of 30°
@@ -38,10 +38,13 @@ _DRAWN_GROUPS = 6
 Facts = dict[str, Any]
 
 
-def _picture(name: str, title: str, said: str, draw: Callable[[Any], None], height: float) -> Facts:
-    """A picture, or why there is none."""
+def _picture(
+    name: str, title: str, draw: Callable[[Any], None], height: float, *about: object
+) -> Facts:
+    """A picture with what it shows in words, or why there is none."""
+    said = getattr(template("alt.txt.j2").module, name)(*about)
     try:
-        return {"svg": inline_svg(name, title, said, draw, height), "why": ""}
+        return {"svg": inline_svg(name, title, str(said), draw, height), "why": ""}
     except MissingExtraError as missing:
         return {"svg": "", "why": str(missing)}
 
@@ -52,19 +55,22 @@ def spectrum(release: Release) -> Facts | None:
     if seen is None:
         return None
     shares, kept = _shares(release, seen), min(seen.clear, m)
+    share = [percent(share) for share in shares]
     return {
-        "finding": standing_in_words(m, seen.clear),
+        "seen": seen,
         "kept": kept,
         "carried": percent(sum(shares[:kept])) if shares and kept else "",
-        "further": max(seen.clear - m, 0) if m else 0,
         "figure": _picture(
             "scree",
             "Eigenvalues and noise floor",
-            alt.spectrum_in_words(seen, m),
             lambda figure: draw_scree(release, figure.subplots(), titled=False),
             3.2,
+            *(seen, m, _SHOWN_EIGENVALUES),
         ),
-        "table": _spectrum_table(seen, shares),
+        "rows": [
+            (f"{k + 1}", decimal(value), "yes" if seen.is_clear(k) else "no", *share[k : k + 1])
+            for k, value in enumerate(seen.values[:_SHOWN_EIGENVALUES])
+        ],
     }
 
 
@@ -79,37 +85,32 @@ def _shares(release: Release, seen: SeenSpectrum) -> list[float]:
     return [float(share) for share in shares] if np.isfinite(shares).all() else []
 
 
-def _spectrum_table(seen: SeenSpectrum, shares: list[float]) -> Facts:
-    head = ["Component", "Eigenvalue", "Above the noise"] + ["Share of variation"] * bool(shares)
-    rows = []
-    for k, value in enumerate(seen.values[: alt.SHOWN_EIGENVALUES]):
-        row = [str(k + 1), decimal(value), "yes" if seen.is_clear(k) else "no"]
-        rows.append(row + ([percent(shares[k])] if shares else []))
-    note = rest(len(seen.values), alt.SHOWN_EIGENVALUES, "largest ones")
-    caption = f"Eigenvalues; the remaining ones and the noise end at {decimal(seen.high)}"
-    return table(caption, head, rows, note=note)
-
-
 def loadings(release: Release) -> Facts | None:
     """Weights of the columns in the components, and how far the noise may have moved them."""
     if not len(release.components):
         return None
     known = _intervals(release)
-    about = _about(known)
-    lines = max(min(release.n_features, SHOWN_LOADINGS), 3) + bool(about and about["pale"])
+    shown, names = release.components[:_SHOWN_COMPONENTS], marked_names(release)
+    sines = np.minimum(known.angles[: known.above_noise], 1.0) if known else []
+    pale = known is not None and known.above_noise < min(len(known.angles), 2)
     return {
-        **_turned(known),
-        "known": about,
+        "known": known,
+        "pale": pale,
+        "angles": [math.degrees(math.asin(sine)) for sine in sines],
+        "doubtful": [f"{k + 1}" for k, sine in enumerate(sines) if sine > _DOUBTFUL_SINE],
         "figure": _picture(
             "loadings",
             "Loadings of the first components",
-            alt.loadings_in_words(release, known, SHOWN_LOADINGS),
             lambda figure: loadings_with_intervals(
                 release, known, figure.subplots(), legend="above"
             ),
-            0.8 + 0.3 * lines,
+            0.8 + 0.3 * (max(min(release.n_features, SHOWN_LOADINGS), 3) + pale),
+            *(release, partial(_reach, known), SHOWN_LOADINGS),
         ),
-        "table": _loadings_table(release, known),
+        "rows": [
+            (names[j], *(f"{signed(v[j])}\n{_reach(known, k, j)}" for k, v in enumerate(shown)))
+            for j in heaviest_columns(shown, _SHOWN_COLUMNS)
+        ],
     }
 
 
@@ -120,46 +121,13 @@ def _intervals(release: Release) -> LoadingIntervals | None:
     return release_intervals(replace(release, components=release.components[:_SHOWN_COMPONENTS]))
 
 
-def _turned(known: LoadingIntervals | None) -> Facts:
-    """How far the noise turned each component, as an angle, and which are in doubt."""
-    sines = [] if known is None else np.minimum(known.angles[: known.above_noise], 1.0)
-    return {
-        "turned": [f"component {k + 1} by {_angle(sine)}" for k, sine in enumerate(sines)],
-        "doubtful": [f"{k + 1}" for k, sine in enumerate(sines) if sine > _DOUBTFUL_SINE],
-    }
-
-
-def _angle(sine: float) -> str:
-    degrees = math.degrees(math.asin(sine))
-    return f"about {degrees:.0f}°" if degrees >= 1 else "less than 1°"
-
-
-def _about(known: LoadingIntervals | None) -> Facts | None:
-    """What the intervals are about; whether a drawn component has none."""
+def _reach(known: LoadingIntervals | None, k: int, j: int) -> str:
+    """Where a loading may be without the noise."""
     if known is None:
-        return None
-    pale = known.above_noise < min(len(known.angles), 2)
-    return {"about": known.about, "cases": f"{100 * known.level:.0f}", "pale": pale}
-
-
-def _loadings_table(release: Release, known: LoadingIntervals | None) -> Facts:
-    shown = release.components[:_SHOWN_COMPONENTS]
-    heaviest = heaviest_columns(shown, _SHOWN_COLUMNS)
-    names = marked_names(release)
-    rows = [
-        [
-            names[j],
-            *(signed(v[j]) + alt.reach(known, k, j, "\n{}") for k, v in enumerate(shown)),
-        ]
-        for j in heaviest
-    ]
-    head = ["Column", *(f"Component {k + 1}" for k in range(len(shown)))]
-    notes = (
-        rest(release.n_features, _SHOWN_COLUMNS, "heaviest columns"),
-        rest(len(release.components), _SHOWN_COMPONENTS, "first components"),
-    )
-    caption = "Loadings" if known is None else "Loadings, and where they may be without the noise"
-    return table(caption, head, rows, note=" ".join(note for note in notes if note))
+        return ""
+    if k >= known.above_noise:
+        return "maybe noise"
+    return f"{signed(known.lower[k, j])} to {signed(known.upper[k, j])}"
 
 
 def score_map(release: Release) -> Facts | None:
@@ -167,50 +135,15 @@ def score_map(release: Release) -> Facts | None:
     shown = release.score_map
     if shown is None:
         return None
-    tables = len(shown.counts)
-    drawn = min(tables, _DRAWN_GROUPS)
+    drawn = min(len(shown.counts), _DRAWN_GROUPS)
+    groups = shown.groups and tuple(short(name, LONGEST_COLUMN) for name in shown.groups)
     return {
-        "components": [axis + 1 for axis in shown.axes],
-        "cells": shown.counts.shape[1:],
-        "noise_sd": f"{shown.noise_sd:.2g}" if shown.noise_sd else "",
-        "threshold": shown.threshold if shown.kind == "sparse" else None,
-        "groups": tables,
         "drawn": drawn,
         "figure": _picture(
             "map",
             "Where people lie",
-            alt.map_in_words(shown),
-            lambda figure: heat_maps(_with_short_names(shown), figure, across=2, most=drawn),
+            lambda figure: heat_maps(replace(shown, groups=groups), figure, across=2, most=drawn),
             4.4 if drawn == 1 else 0.6 + 2.6 * math.ceil(drawn / 2),
+            *(shown, _SHOWN_GROUPS),
         ),
-        "table": _group_table(shown) if tables > 1 else None,
     }
-
-
-def _with_short_names(shown: ScoreMap) -> ScoreMap:
-    if shown.groups is None:
-        return shown
-    return replace(shown, groups=tuple(short(name, LONGEST_COLUMN) for name in shown.groups))
-
-
-def _group_table(shown: ScoreMap) -> Facts:
-    rows = [
-        (name, with_minus(f"{int(counts.sum()):,}"), with_minus(f"{int(out):,}"))
-        for name, counts, out in zip(shown.groups or (), shown.counts, shown.outside, strict=True)
-    ]
-    note = rest(len(rows), alt.SHOWN_GROUPS, "first groups")
-    head = ["Group", "Inside the map", "Outside"]
-    caption = f"{'Noisy' if shown.noise_sd else 'Exact'} numbers of rows"
-    return table(caption, head, rows[: alt.SHOWN_GROUPS], note=note)
-
-
-def variances(release: Release) -> Facts | None:
-    """How much people vary along the components, where that was paid for."""
-    if release.variances is None:
-        return None
-    rows = [
-        (str(k + 1), f"{value:.4g}", f"{math.sqrt(max(value, 0.0)):.4g}")
-        for k, value in enumerate(release.variances)
-    ]
-    head = ["Component", "Variance", "Standard deviation"]
-    return table("Variance of the scores", head, rows, named_above=True)

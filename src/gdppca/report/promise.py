@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from gdppca._words import percent, power, rounded_up
@@ -21,9 +22,6 @@ def verdict(release: Release) -> dict[str, Any]:
     return {
         "level": str(level),
         "headline": headline,
-        "meaning": plain.meaning(guarantee),
-        "formal": str(guarantee),
-        "reason": guarantee.reason if guarantee.status == "high-probability" else "",
         "large_delta": large_delta,
     }
 
@@ -33,26 +31,23 @@ def promised(release: Release) -> dict[str, Any]:
     guarantee = release.guarantee
     nominal = guarantee.nominal_epsilon if guarantee.seeded else math.inf
     return {
-        "protects": guarantee.protects,
         "epsilon": rounded_up(guarantee.epsilon, 4) if guarantee.protects else "∞",
         "delta": power(guarantee.delta),
         "odds": _odds(guarantee),
         "mostly": plain.factor(guarantee.odds_factor(plain.SELDOM)),
-        "strength": plain.strength(guarantee.epsilon),
-        "replaced": guarantee.neighbors == "replace-one",
         "with_secret_noise": rounded_up(nominal, 4) if math.isfinite(nominal) else "",
     }
 
 
-def _odds(guarantee: Guarantee) -> dict[str, str]:
+def _odds(guarantee: Guarantee) -> tuple[str, str]:
+    """How far the odds of a guess may rise, and how surely no further."""
     exceeded = plain.chance_of_more(guarantee)
     times = guarantee.odds_factor(exceeded)
     if not guarantee.protects:
-        return {"value": "× ∞", "note": "no limit to what it may give away"}
+        return "× ∞", "no limit to what it may give away"
     if times > plain.MILLION:
-        return {"value": "× 1,000,000", "note": "or more: a guess may become certain"}
-    value = f"× {rounded_up(times, 3)}"
-    return {"value": value, "note": f"at most, {plain.surely(exceeded)}"}
+        return "× 1,000,000", "or more: a guess may become certain"
+    return f"× {rounded_up(times, 3)}", f"at most, {plain.surely(exceeded)}"
 
 
 def beliefs(release: Release) -> dict[str, Any] | None:
@@ -70,12 +65,9 @@ def beliefs(release: Release) -> dict[str, Any] | None:
 
 def _belief(before: float, times: float, mostly: float) -> dict[str, Any]:
     low, high = plain.belief_after(before, times)
+    usual = plain.belief_after(before, mostly)[1]
+    up = partial(percent, rounding=math.ceil)
     return {
-        "before": percent(before),
-        "low": percent(low, math.floor),
-        "high": percent(high, math.ceil),
-        "mostly": percent(plain.belief_after(before, mostly)[1], math.ceil),
-        "left": round(100 * low, 2),
-        "right": round(100 * (1 - high), 2),
-        "at": round(100 * before, 2),
+        "said": (percent(before), percent(low, math.floor), up(high), up(usual)),
+        "drawn": [round(100 * share, 2) for share in (low, 1 - high, before)],
     }

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from gdppca import _words
-from gdppca._errors import MissingExtraError
 from gdppca.releases import Release, write_whole
-from gdppca.report.collect import collect
-from gdppca.report.registry import Owner
-from gdppca.report.words import TO_FILL_IN
+from gdppca.report import findings, making, promise
+from gdppca.report.environment import template
+from gdppca.report.registry import Owner, registry_record
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+_PAGE = "report.html.j2"
 # Control characters, halves of letters that UTF-8 cannot hold, and marks that turn the direction
 # of the text around them: none has a place in a report, and a hostile name may hold any.
 _UNFIT = re.compile(
@@ -55,8 +50,8 @@ def render(release: Release, owner: Owner | None = None) -> str:
     >>> "Every person with one row in this table is protected" in page, "http-equiv" in page
     (True, True)
     """
-    facts = collect(release, owner)
-    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", _template().render(_markup(facts)))
+    facts = _facts(release, Owner() if owner is None else owner)
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", template(_PAGE).render(facts))
 
 
 def write_report(release: Release, path: str | Path, owner: Owner | None = None) -> None:
@@ -92,41 +87,37 @@ def write_report(release: Release, path: str | Path, owner: Owner | None = None)
 
 def require_extras() -> None:
     """Raise now what a report would raise later, before any budget is spent."""
-    _template()
+    template(_PAGE)
 
 
-@cache
-def _template() -> Any:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtraError("Reports need jinja2: pip install jinja2.") from None
-    environment: Environment = Environment(
-        loader=PackageLoader("gdppca.report"),
-        autoescape=True,  # everything but what _markup lets through
-        undefined=StrictUndefined,
-    )
-    for name in ("capital", "counted", "listed", "plural", "spelled"):
-        environment.filters[name] = getattr(_words, name)
-    return environment.get_template("report.html.j2")
-
-
-def _markup(facts: dict[str, Any]) -> dict[str, Any]:
-    """Let through what is HTML already: our own pictures, and JSON that cannot end its element."""
+def _facts(release: Release, owner: Owner) -> dict[str, Any]:
+    """Everything that the report says; what the release does not hold is None or empty."""
     from markupsafe import Markup
 
-    for section in ("spectrum", "loadings", "score_map"):
-        figure = (facts[section] or {}).get("figure")
-        if figure:
-            figure["svg"] = Markup(figure["svg"])
-    text = json.dumps(facts["record"], indent=2, ensure_ascii=False, allow_nan=False)
+    pictured = {
+        "spectrum": findings.spectrum(release),
+        "loadings": findings.loadings(release),
+        "score_map": findings.score_map(release),
+    }
+    for section in filter(None, pictured.values()):
+        section["figure"]["svg"] = Markup(section["figure"]["svg"])  # our own
+    record = json.dumps(
+        registry_record(release, owner), indent=2, ensure_ascii=False, allow_nan=False
+    )
     return {
-        **facts,
-        "to_fill_in": TO_FILL_IN,
-        "record_text": text,
-        "record_json": Markup(_inert(text)),
-        "record_link": _data_link(text),
-        "attachment_link": _data_link(facts["attachment"]),
+        "release": release,
+        "guarantee": release.guarantee,
+        "owner": owner,
+        "verdict": promise.verdict(release),
+        "promise": promise.promised(release),
+        "beliefs": promise.beliefs(release),
+        **pictured,
+        "plan": making.plan(release),
+        "budget": making.budget(release),
+        "attachment_link": _data_link(making.attachment(release)),
+        "record_text": record,
+        "record_json": Markup(_inert(record)),
+        "record_link": _data_link(record),
     }
 
 

@@ -104,6 +104,10 @@ class Step(Protocol):
     """A private step: frozen, made from public numbers alone."""
 
     @property
+    def public(self) -> Public:
+        """What is known of the table."""
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """The most that it draws, known before any row is seen."""
 

@@ -131,7 +131,7 @@ def steps_multiplier(epsilon: float, delta: float, share: float, n_steps: int) -
 
 def descended(Z: np.ndarray, V: np.ndarray, plan: Descent, noise: Noise) -> np.ndarray:
     """Lines 5 to 11, in pieces that leave room for an interrupt."""
-    from gdppca.steps._compiled_descent import descend
+    from gdppca.steps.descent_loop import descend
 
     Z, V = np.ascontiguousarray(Z), np.array(V, order="C")
     generator, sigma = noise.generator(), plan.sigma

@@ -6,13 +6,12 @@ is guessed: a column of the analysis holds numbers, every other column holds tex
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from gdppca._errors import DataError, MissingExtraError
+from gdppca._errors import DataError
 
 # Arrow's own list: a file means the same through every reader.
 MISSING = (
@@ -45,74 +44,20 @@ def spells_no_number(cell: str) -> str:
     return f"{cell} IS NOT NULL AND ({number(cell, 'TRY_CAST')}) IS NULL"
 
 
-def numbers_spelt(cells: Any) -> Any:
-    """A column of bytes as one of floats; as it came where a cell spells no number."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    try:
-        text = cells.cast(pa.string())
-    except pa.ArrowInvalid:  # not UTF-8
-        return cells
-    there = compute.invert(compute.is_in(text, value_set=pa.array(MISSING)))
-    text = compute.if_else(there, text, None)
-    try:
-        return compute.utf8_trim(text, " \t").cast(pa.float64())  # what its own reader takes
-    except pa.ArrowInvalid:
-        pass  # out of here, since its message quotes a cell
-    found = _by_the_rule(text)
-    return cells if found is None else found
+def label_cell(cell: str, kind: str) -> str:
+    """A label in DuckDB's words: a fraction or bytes as they are, all else as text."""
+    as_it_is = kind.split("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL", "BLOB")
+    return cell if as_it_is else f"CAST({cell} AS VARCHAR)"
 
 
-def _by_the_rule(text: Any) -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingExtraError(
-            "Reading flags from files needs DuckDB: pip install duckdb."
-        ) from None
-    import pyarrow as pa
-
-    rule, misspelt = number("cell", "TRY_CAST"), spells_no_number("cell")
-    # Nothing is fetched from anywhere, and no row is written anywhere.
-    quiet = {"autoinstall_known_extensions": False, "temp_directory": ""}
-    with duckdb.connect(config=quiet) as connection:
-        given = connection.from_arrow(pa.table({"cell": text}))
-        if given.query("given", f"SELECT 1 FROM given WHERE {misspelt} LIMIT 1").fetchall():
-            return None
-        found = given.query("given", f"SELECT {rule} AS number FROM given").to_arrow_reader()
-        return found.read_all().column("number")
-
-
-def label_texts(cells: Any, column: str) -> list[str | None]:
-    """Labels as text, each by its own cell; None where there is none.
-
-    Text stays as it stands. Numbers that are whole are written so, whatever the column's type.
-    """
-    import pyarrow as pa
-
-    kind = cells.type
-    if pa.types.is_dictionary(kind):
-        cells, kind = cells.cast(kind.value_type), kind.value_type
-    spoken = f"The column '{column}' holds {re.split('[<(]', str(kind))[0]}, which are no labels."
-    if pa.types.is_nested(kind):
-        raise DataError(f"{spoken} Use one that holds words, numbers or dates.")
-    if not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        # As bytes: a single cell that is not UTF-8 would stop the others.
-        cells = _as_bytes(cells)
-    return [label_text(cell) for cell in cells.to_pylist()]
-
-
-def _as_bytes(cells: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
-        return cells
-    if pa.types.is_large_string(cells.type):
-        return cells.cast(pa.large_binary())
-    if pa.types.is_string(cells.type) or pa.types.is_fixed_size_binary(cells.type):
-        return cells.cast(pa.binary())
-    return cells.cast(pa.string()).cast(pa.binary())
+def require_labels(column: str, kind: str) -> None:
+    """Refuse a column of DuckDB's type whose cells hold several things each."""
+    nested = "list" if kind.endswith("]") else kind.split("(")[0].lower()
+    if nested in ("list", "struct", "map", "union"):
+        raise DataError(
+            f"The column '{column}' holds {nested}, which are no labels. Use one that holds words, "
+            "numbers or dates."
+        )
 
 
 def label_text(label: Any) -> str | None:

@@ -25,8 +25,9 @@ from gdppca.noise import OrderKeys
 from gdppca.tables import dask_tasks as work
 from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
 from gdppca.tables.dask_running import Key, computed
-from gdppca.tables.files import require_columns
 from gdppca.tables.frames import as_matrix
+from gdppca.tables.headers import require_columns
+from gdppca.tables.runs import in_order
 
 Source = Callable[[np.ndarray], Key]  # adds the task that splits some rows at these edges
 
@@ -67,7 +68,7 @@ class DaskEngine(InParts):
         tasks = [
             plan.add(work.rows_below, bound, self._keys, *group) for group in self._groups(plan)
         ]
-        return work.in_order([piece for pieces in plan.results(tasks) for piece in pieces])
+        return in_order([piece for pieces in plan.results(tasks) for piece in pieces])
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
         """The sum over all rows; dealt out by their keys first where their order matters."""

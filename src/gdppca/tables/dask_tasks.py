@@ -18,8 +18,8 @@ from gdppca.kernels.parallel import THREADS_VARIABLE
 from gdppca.noise import OrderKeys
 from gdppca.tables.base import SAMPLE_PARTS, Recipe, Sums, merged
 from gdppca.tables.frames import as_matrix
+from gdppca.tables.runs import Keyed, in_order
 
-Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
 Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
@@ -68,18 +68,6 @@ def rows_below(
         for rows, found in _keyed(keys, parts, SAMPLE_PARTS + first, n_features)
         for chosen in [found <= np.uint64(bound)]
     ]
-
-
-def in_order(pieces: list[Keyed]) -> np.ndarray:
-    """Rows of several pieces in the order of their keys; copied once, from piece to place."""
-    keys = np.concatenate([keys for _, keys in pieces])
-    places = np.empty(len(keys), dtype=np.intp)
-    places[np.argsort(keys)] = np.arange(len(keys))
-    rows = np.empty((len(keys), pieces[0][0].shape[1]))
-    ends = np.cumsum([len(keys) for _, keys in pieces])
-    for (piece, _), there in zip(pieces, np.split(places, ends[:-1]), strict=True):
-        rows[there] = piece
-    return rows
 
 
 def fingerprint(pieces: list[Keyed]) -> int:

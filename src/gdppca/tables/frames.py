@@ -5,6 +5,8 @@ Refusals name columns and never quote a cell: a message is not covered by the gu
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -27,9 +29,16 @@ class Matrix:
     values: np.ndarray
     names: tuple[str, ...] | None
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.values.shape
+
 
 def as_matrix(X: Any) -> Matrix:
     """Turn a table into a matrix of finite floats, or say which column stands in the way."""
+    if isinstance(X, Matrix):
+        return X
     matrix = _from_frame(X) if nw.dependencies.is_into_dataframe(X) else _from_array(X)
     _require_finite(matrix)
     return matrix
@@ -41,17 +50,31 @@ def _from_frame(X: Any) -> Matrix:
     if len(set(names)) < len(names):
         raise DataError("Several columns have one name. Rename them.")
     frame = nw.from_native(X, eager_only=True)
-    values = np.empty((len(frame), len(names)))
     _refuse("text or other things that are not numbers", _not_numeric(frame))
-    series = frame.iter_columns()
-    for first in range(0, len(names), _COLUMNS):
-        together = names[first : first + _COLUMNS]
-        columns = [_numbers(next(series), name) for name in together]
-        for start in range(0, len(frame), _ROWS):
+    columns = map(_numbers, frame.iter_columns(), names)
+    return Matrix(_side_by_side(columns, len(frame), len(names)), tuple(names))
+
+
+def matrix_of(columns: Sequence[np.ndarray | None], names: tuple[str, ...]) -> Matrix:
+    """Columns of floats as a matrix of finite ones; None stands for one with missing cells."""
+    there = [column for column in columns if column is not None]
+    if len(there) < len(columns):
+        _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
+    matrix = Matrix(_side_by_side(iter(there), len(there[0]), len(names)), names)
+    _require_finite(matrix)
+    return matrix
+
+
+def _side_by_side(columns: Iterator[np.ndarray], n: int, d: int) -> np.ndarray:
+    """Columns as a matrix that is laid out row by row; a few at a time, so that few are kept."""
+    values = np.empty((n, d))
+    for first in range(0, d, _COLUMNS):
+        together = list(itertools.islice(columns, _COLUMNS))
+        for start in range(0, n, _ROWS):
             rows = slice(start, start + _ROWS)
-            for k, column in enumerate(columns, start=first):
+            for k, column in enumerate(together, start=first):
                 values[rows, k] = column[rows]
-    return Matrix(values, tuple(names))
+    return values
 
 
 def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
@@ -59,7 +82,7 @@ def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
     if missing:
         _refuse("missing values", [name])
     if entries is None:
-        raise _not_numbers([name])
+        raise not_numbers([name])
     return _floats(entries, name)
 
 
@@ -89,7 +112,7 @@ def _floats(column: np.ndarray, name: str) -> np.ndarray:
             return np.array([float(entry) for entry in column])
     except (TypeError, ValueError, OverflowError):
         pass
-    raise _not_numbers([name])
+    raise not_numbers([name])
 
 
 def _from_array(X: Any) -> Matrix:
@@ -147,14 +170,15 @@ def _refuse(what: str, columns: list[str]) -> None:
     if not columns:
         return
     if what.startswith("text"):
-        raise _not_numbers(columns)
+        raise not_numbers(columns)
     raise DataError(
         f"{listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
         "that does not depend on other people's values."
     )
 
 
-def _not_numbers(columns: list[str]) -> ColumnTypeError:
+def not_numbers(columns: list[str]) -> ColumnTypeError:
+    """What to say of columns that hold something else."""
     return ColumnTypeError(
         f"{listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
     )

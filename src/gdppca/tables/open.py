@@ -13,8 +13,7 @@ from typing import Any
 from gdppca._errors import DataError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
-from gdppca.tables.cells import label_texts
-from gdppca.tables.files import can_read_whole, column_names, read_table
+from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
@@ -137,12 +136,9 @@ def _from_file(
     file: Path, noise: Noise, columns: list[str] | None, groups: Any
 ) -> tuple[MemoryTable, Any]:
     beside = groups if isinstance(groups, str) else None
-    read = read_table(file, _features(file, columns, beside), beside)
-    if beside is not None:
-        groups = label_texts(read.column(beside), beside)
-        read = read.drop_columns([beside])
-    matrix = as_matrix(read)
-    return MemoryTable(matrix.values, matrix.names, noise), groups
+    matrix = read_table(file, _features(file, columns, beside))
+    table = MemoryTable(matrix.values, matrix.names, noise)
+    return table, groups if beside is None else read_labels(file, beside)
 
 
 def _features(file: Path, columns: list[str] | None, beside: str | None) -> list[str] | None:

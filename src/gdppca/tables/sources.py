@@ -8,9 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from gdppca._errors import DataError
+from gdppca._errors import DataError, MissingExtraError
 from gdppca.tables.cells import MISSING, spells_no_number
-from gdppca.tables.files import require_columns, require_header
+from gdppca.tables.headers import (
+    LONGEST_LINE,
+    csv_header,
+    parquet_names,
+    require_columns,
+    require_header,
+)
 
 _KINDS = {
     ".csv": "csv",
@@ -25,33 +31,32 @@ _KINDS = {
 }
 _PACKED = (".gz", ".zst")
 # Nothing of this is guessed: the first rows must not decide how others are read, or whether.
-_DIALECT = {"quotechar": '"', "escapechar": '"', "comment": "", "skiprows": 0}
+_DIALECT = (
+    "quote = '\"', escape = '\"', comment = '', all_varchar = true, "
+    f"max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE}"
+)
+_NOTHING = ("\0 no cell \0",)  # what stands for a missing label
 _SPELT = ("csv", "json")  # kinds whose cells are text
 
 
 class Source(Protocol):
-    """Something that DuckDB can look at as a table called `rows`."""
+    """Something that DuckDB can look at as a table called `rows`, with columns c0, c1, …"""
 
     name: str  # for messages
     spelt: bool  # whether cells are text that spells numbers
+    types: dict[str, str]  # DuckDB's type of every column, by its own name
 
-    def open(self, connection: Any, folder: Path) -> None:
+    def open(self, connection: Any, folder: Path | None) -> None:
         """Make the view `rows`; what must be written on the way goes to the folder.
 
         Where cells are text, the view `spelt` shows them as they stand.
         """
 
-    def types(self) -> dict[str, str]:
-        """DuckDB's type of every column."""
-
-    def selected(self, columns: list[str] | None) -> tuple[str, ...]:
-        """The columns that are asked for, or all."""
-
     def require_unchanged(self) -> None:
         """Refuse what was changed since it was opened."""
 
-    def explained(self, columns: tuple[str, ...]) -> DataError:
-        """What to say when these cannot be read; never what the reader said."""
+    def explained(self, places: Sequence[int]) -> DataError:
+        """What to say when these columns cannot be read; never what the reader said."""
 
 
 class _Viewed:
@@ -59,22 +64,26 @@ class _Viewed:
 
     name = "The table"
     spelt = False
+    types: dict[str, str]
 
-    def _view(self, relation: Any) -> None:
-        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-        relation.create_view("rows")
+    def _view(self, connection: Any, relation: Any, view: str = "rows") -> None:
+        """Look at something as a table whose columns are called by their places.
 
-    def types(self) -> dict[str, str]:
-        return self._types
-
-    def selected(self, columns: list[str] | None) -> tuple[str, ...]:
-        return require_columns(list(self._types), columns, self.name)
+        A column of the table may be called anything, and DuckDB renames some.
+        """
+        places = ", ".join(f"c{k}" for k in range(len(relation.columns)))
+        relation.create_view(f"{view}_as_named")
+        connection.execute(f"CREATE VIEW {view} AS FROM {view}_as_named AS given({places})")
 
     def require_unchanged(self) -> None:
         """Data in memory stays as it is."""
 
-    def explained(self, columns: tuple[str, ...]) -> DataError:
+    def explained(self, places: Sequence[int]) -> DataError:
         return DataError(f"{self.name} cannot be read. Nothing was released.")
+
+
+def _types(relation: Any, names: list[str] | None = None) -> dict[str, str]:
+    return dict(zip(names or relation.columns, map(str, relation.types), strict=True))
 
 
 class ArrowData(_Viewed):
@@ -83,9 +92,11 @@ class ArrowData(_Viewed):
     def __init__(self, data: Any) -> None:
         self._data = data
 
-    def open(self, connection: Any, folder: Path) -> None:
+    def open(self, connection: Any, folder: Path | None) -> None:
         """Look at the data where it is."""
-        self._view(connection.from_arrow(self._data))
+        relation = connection.from_arrow(self._data)
+        self.types = _types(relation)
+        self._view(connection, relation)
 
 
 class Spooled(_Viewed):
@@ -97,57 +108,109 @@ class Spooled(_Viewed):
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
-    def open(self, connection: Any, folder: Path) -> None:
+    def open(self, connection: Any, folder: Path | None) -> None:
         """Read it to its end; the first look at a question, whose answer may quote a cell."""
+        assert folder is not None
         stream = self._stream
+        _require_arrow("Reading a relation of DuckDB")
         reader = stream.to_arrow_reader() if hasattr(stream, "to_arrow_reader") else stream
         connection.execute(f"ATTACH {_text(folder / 'spooled.duckdb')} AS spooled")
         connection.from_arrow(reader).create("spooled.batches")
-        self._view(connection.sql("FROM spooled.batches"))
+        relation = connection.sql("FROM spooled.batches")
+        self.types = _types(relation)
+        self._view(connection, relation)
 
 
-def _text(path: Path) -> str:
-    """A path as text inside a statement."""
-    return "'" + str(path).replace("'", "''") + "'"
+def _text(word: str | Path) -> str:
+    """Text inside a statement."""
+    return "'" + str(word).replace("'", "''") + "'"
+
+
+def _listed(paths: list[Path]) -> str:
+    """Files inside a statement; DuckDB would take some names as patterns."""
+    return f"[{', '.join(_text(glob.escape(str(path))) for path in paths)}]"
+
+
+def _delimiter(paths: list[Path]) -> str:
+    return "\t" if any(".tsv" in path.suffixes for path in paths) else ","
 
 
 class Files(_Viewed):
     """CSV, Parquet, arrow or JSON files with the same columns."""
 
-    def __init__(self, paths: list[Path], name: str) -> None:
+    def __init__(
+        self, paths: list[Path], name: str, *, encoding: str = "utf-8", strict: bool = True
+    ) -> None:
         self._paths = paths
         self._stamps = {path: _stamp(path) for path in paths}
         self._reading: Path | None = None
+        self._every: list[str] | None = None  # columns as DuckDB calls them
+        self._lines = 0  # before the first row, where that is known
+        self._encoding = encoding
+        self._strict = strict
         self.name = name
         kinds = {kind_of(path) for path in paths}
         if len(kinds) > 1:
             raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
-        [self._kind] = kinds
-        self.spelt = self._kind in _SPELT
+        [self.kind] = kinds
+        self.spelt = self.kind in _SPELT
 
-    def open(self, connection: Any, folder: Path) -> None:
+    def open(self, connection: Any, folder: Path | None) -> None:
         """Compare the columns of the files, and look at them as one table."""
         self._connection = connection
         columns = {path: self._columns_of(path) for path in self._paths}
-        if self._kind == "csv":
-            for path, names in columns.items():
-                require_header(path, list(names))
         for path, names in columns.items():
             self._require_same_names(columns[self._paths[0]], path, names)
         _require_common_types(columns)
         self._reading = None
-        every = list(columns[self._paths[0]])
-        self._view(self._relation(self._paths, every, "DOUBLE"))
+        self._every = list(columns[self._paths[0]])
+        rows = self._relation(self._paths, "DOUBLE")
+        self.types = _types(rows, self._names if len(self._paths) == 1 else None)
+        self._view(connection, rows)
         if self.spelt:
-            self._relation(self._paths, every).create_view("spelt")
+            self._view(connection, self._relation(self._paths), "spelt")
+
+    def open_labels(self) -> None:
+        """Make the view `labels`: cells as they stand, where one that is no text stops no other."""
+        if self.kind == "parquet":
+            files = _listed(self._paths)
+            labels = self._connection.sql(f"FROM read_parquet({files}, utf8_validation='replace')")
+        else:
+            labels = self._csv(self._paths, _NOTHING)
+        self._view(self._connection, labels, "labels")
+
+    def decoded(self, label: Any) -> Any:
+        """A label whose bytes were read as if they were letters, as bytes again."""
+        as_letters = isinstance(label, str) and self._encoding == "latin-1"
+        return label.encode("latin-1") if as_letters else label
 
     def _columns_of(self, path: Path) -> dict[str, str]:
-        self._reading = path
+        """Columns as DuckDB calls them; it gives every one a name of its own."""
+        self._reading, self._every = path, None
         if path.stat().st_size == 0:
             raise self.explained(())
+        self._names = self._own_names(path)
         relation = self._relation([path])
-        types = ["text"] * len(relation.columns) if self.spelt else map(str, relation.types)
+        self._names = self._names or list(relation.columns)
+        if self.kind == "csv":
+            require_header(path, self._names)
+        if len(self._names) != len(relation.columns):
+            raise self.explained(())
+        require_columns(self._names, None, f"'{path}'")
+        types = ["text"] * len(self._names) if self.spelt else map(str, relation.types)
         return dict(zip(relation.columns, types, strict=True))
+
+    def _own_names(self, path: Path) -> list[str]:
+        """Names as they stand in the file, where they can be looked up."""
+        if self.kind == "csv" and path.suffix.lower() not in _PACKED:
+            self._lines, names = csv_header(path, _delimiter([path]))
+            if not names:
+                raise self.explained(())
+            return names
+        if self.kind == "parquet":
+            nodes = f"SELECT name, num_children FROM parquet_schema({_listed([path])})"
+            return parquet_names(self._connection.sql(nodes).fetchall())
+        return []
 
     def _require_same_names(
         self, first: dict[str, str], path: Path, others: dict[str, str]
@@ -159,30 +222,29 @@ class Files(_Viewed):
             with_it, without = (self._paths[0], path) if lacking else (path, self._paths[0])
             raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
 
-    def _relation(
-        self, paths: list[Path], columns: list[str] | None = None, json_type: str = "VARCHAR"
-    ) -> Any:
-        if self._kind == "arrow":
-            from pyarrow import dataset
-
-            every = [str(path) for path in paths]
-            return self._connection.from_arrow(dataset.dataset(every, format="arrow"))
-        names = [glob.escape(str(path)) for path in paths]  # DuckDB would take them as patterns
-        if self._kind == "parquet":
+    def _relation(self, paths: list[Path], json_type: str = "VARCHAR") -> Any:
+        if self.kind == "arrow":
+            return self._connection.from_arrow(_arrow_data_set(paths))
+        if self.kind == "csv":
+            return self._csv(paths)
+        names = [glob.escape(str(path)) for path in paths]
+        if self.kind == "parquet":
             return self._connection.read_parquet(names, union_by_name=len(names) > 1)
-        if self._kind == "json":
-            types = None if columns is None else dict.fromkeys(columns, json_type)
-            # Many columns of one type would be one map, until a cell is of another type.
-            return self._connection.read_json(names, columns=types, map_inference_threshold=-1)
-        tabbed = any(".tsv" in path.suffixes for path in paths)
-        return self._connection.read_csv(
-            names,
-            header=True,
-            sep="\t" if tabbed else ",",
-            **_DIALECT,
-            all_varchar=True,
-            na_values=list(MISSING),
-            union_by_name=len(names) > 1,
+        types = None if self._every is None else dict.fromkeys(self._every, json_type)
+        # Many columns of one type would be one map, until a cell is of another type.
+        return self._connection.read_json(names, columns=types, map_inference_threshold=-1)
+
+    def _csv(self, paths: list[Path], missing: tuple[str, ...] = MISSING) -> Any:
+        if not self._lines or len(self._paths) > 1:
+            columns = f"header = true, skip = 0, union_by_name = {len(paths) > 1}"
+        else:
+            types = ", ".join(f"c{k}: 'VARCHAR'" for k in range(len(self._names)))
+            columns = f"header = false, skip = {self._lines}, columns = {{{types}}}"
+            columns += ", auto_detect = false"
+        return self._connection.sql(
+            f"FROM read_csv({_listed(paths)}, {_DIALECT}, {columns}, sep = '{_delimiter(paths)}', "
+            f"nullstr = [{', '.join(map(_text, missing))}], encoding = '{self._encoding}', "
+            f"strict_mode = {self._strict})"
         )
 
     def require_unchanged(self) -> None:
@@ -191,31 +253,50 @@ class Files(_Viewed):
             if _stamp(path) != stamp:
                 raise DataError(f"'{path}' changed while it was read. Nothing was released.")
 
-    def explained(self, columns: tuple[str, ...]) -> DataError:
+    def explained(self, places: Sequence[int]) -> DataError:
         """Which column of which file holds something else than numbers, where that is it."""
-        found = self._not_numbers(columns) if self.spelt and self._reading is None else None
+        found = self._not_numbers(places) if self.spelt and self._reading is None else None
         if found is not None:
             path, name = found
             return DataError(
                 f"Column '{name}' of '{path}': not numbers in every row. Use other columns, or "
                 "code this one as numbers yourself."
             )
-        where = f"'{self._reading}'" if self._reading else self.name
-        return DataError(
-            f"{where} cannot be read as {self._kind}: it is damaged, empty or has rows of "
-            "different lengths."
-        )
+        return unreadable(f"'{self._reading}'" if self._reading else self.name, self.kind)
 
-    def _not_numbers(self, columns: tuple[str, ...]) -> tuple[Path, str] | None:
+    def _not_numbers(self, places: Sequence[int]) -> tuple[Path, str] | None:
+        names = list(self.types)
         for path in self._paths:
-            for name in columns:
+            for place in places:
                 try:
-                    rows = self._relation([path], list(self._types))
-                    if rows.filter(spells_no_number(quoted(name))).limit(1).fetchall():
-                        return path, name
+                    rows = self._relation([path])
+                    cell = quoted((self._every or [])[place])
+                    if rows.filter(spells_no_number(cell)).limit(1).fetchall():
+                        return path, names[place]
                 except Exception:  # whatever it is, it may quote a cell
                     return None
         return None
+
+
+def unreadable(where: str, kind: str) -> DataError:
+    """What to say of a file that is not what its name says."""
+    return DataError(
+        f"{where} cannot be read as {kind}: it is damaged, empty or has rows of different lengths."
+    )
+
+
+def _require_arrow(what: str) -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(f"{what} needs pyarrow: pip install 'gdppca[arrow]'.") from None
+
+
+def _arrow_data_set(paths: list[Path]) -> Any:
+    _require_arrow("Reading arrow files")
+    from pyarrow import dataset
+
+    return dataset.dataset([str(path) for path in paths], format="arrow")
 
 
 def _require_common_types(columns: dict[Path, dict[str, str]]) -> None:

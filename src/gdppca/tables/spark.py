@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 
 from gdppca._errors import (
-    ColumnTypeError,
     DataError,
     EngineError,
     GdppcaError,
@@ -26,8 +25,8 @@ from gdppca._version import __version__
 from gdppca.kernels import Progress, silent
 from gdppca.noise import OrderKeys
 from gdppca.tables.base import SAMPLE_PARTS, InParts, Recipe, Sums, key_threshold
-from gdppca.tables.files import require_columns
-from gdppca.tables.frames import listed
+from gdppca.tables.frames import not_numbers
+from gdppca.tables.headers import require_columns
 from gdppca.tables.spark_tasks import (
     Choice,
     First,
@@ -175,9 +174,7 @@ def _refuse_text(types: dict[str, Any], names: tuple[str, ...]) -> None:
 
     text = [name for name in names if not isinstance(types[name], NumericType | BooleanType)]
     if text:
-        raise ColumnTypeError(
-            f"{listed(text)}: not numbers. Use other columns, or code these as numbers yourself."
-        )
+        raise not_numbers(text)
 
 
 def _as_doubles(data: Any, wanted: list[int]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gdppca import _validate
-from gdppca.theory._spectra import eigengap, finite_spectrum
+from gdppca.theory.spectra import eigengap, finite_spectrum
 
 
 def breakdown_bound(eigenvalues: np.ndarray, n_components: int, sup_norm: float) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.theory._pair_law import Law
-from gdppca.theory._spectra import spectrum
+from gdppca.theory.pair_law import Law
+from gdppca.theory.spectra import spectrum
 from gdppca.theory.winsor import pair_radius_survival
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca.privacy.accounting import classical_multiplier
-from gdppca.theory._spectra import corrupted_share, gap_factor, spectrum
+from gdppca.theory.spectra import corrupted_share, gap_factor, spectrum
 
 
 def classical_noise_sd(

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from gdppca import _validate
-from gdppca.theory._pair_law import Law
-from gdppca.theory._spectra import descending, eigengap, gap_factor, ratio, spectrum
+from gdppca.theory.pair_law import Law
+from gdppca.theory.spectra import descending, eigengap, gap_factor, ratio, spectrum
 from gdppca.theory.spherical import spherical_eigenvalues
 from gdppca.theory.winsor import winsor_eigenvalues
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from gdppca.theory._quadrature import LOG_X, STEP, X
+from gdppca.theory.quadrature import LOG_X, STEP, X
 
 _LEAST_DISTANCE = 0.6  # of a single wide direction, in its standard deviations, as walks find it
 

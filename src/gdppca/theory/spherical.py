@@ -6,7 +6,7 @@ import numpy as np
 
 from gdppca._errors import ParameterError
 from gdppca._validate import floats
-from gdppca.theory._quadrature import LOG_X, STEP, X
+from gdppca.theory.quadrature import LOG_X, STEP, X
 
 _STEPS = 10_000
 _TOLERANCE = 1e-14

@@ -22,8 +22,8 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
 from gdppca.noise.bits import generator_for
-from gdppca.theory._quadrature import LOG_X, STEP, X
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
+from gdppca.theory.quadrature import LOG_X, STEP, X
 from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
 

@@ -7,9 +7,9 @@ from scipy import optimize, special
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.theory._pair_law import GaussianPairs, Law, PairLaw, pair_law
-from gdppca.theory._spectra import spectrum
+from gdppca.theory.pair_law import GaussianPairs, Law, PairLaw, pair_law
 from gdppca.theory.quadratic_form import QuadraticForm
+from gdppca.theory.spectra import spectrum
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _REACH = (45.0, 85.0)  # in log s; the integrand falls at least like s and like s^(-1/2)

@@ -71,11 +71,16 @@ def test_an_older_copy_put_back_is_found(ledger, path, tmp_path):
         ledger.verify()
 
 
+def edit(path, verb, statement):
+    """Somebody takes the trigger away that keeps entries from this."""
+    with sqlite3.connect(path) as editor:
+        editor.execute(f"DROP TRIGGER gdppca_entries_no_{verb}")
+        editor.execute(statement)
+
+
 def test_a_removed_last_entry_is_found(ledger, path):
     ledger.spend("patients", STEP)
-    with sqlite3.connect(path) as editor:
-        editor.execute("DROP TRIGGER gdppca_entries_no_DELETE")
-        editor.execute("DELETE FROM gdppca_entries WHERE number = 3")
+    edit(path, "DELETE", "DELETE FROM gdppca_entries WHERE number = 3")
     with pytest.raises(LedgerError, match="rolled back"):
         ledger.verify()
 
@@ -104,6 +109,18 @@ def test_a_lagging_head_is_no_alarm_and_catches_up(ledger, path):
     assert head.read_bytes().startswith(b"000000000004 ")
 
 
+def assert_nothing_is_entered(ledger, match):
+    """Whoever would write is refused, and so is who asks whether there is room."""
+    for refused in (
+        lambda: ledger.spend("patients", STEP),
+        lambda: ledger.require("patients", STEP),
+        lambda: ledger.grant("patients", 2.0),
+        lambda: ledger.create("staff", 1.0, 1e-6),
+    ):
+        with pytest.raises(LedgerError, match=match):
+            refused()
+
+
 def test_a_copy_that_was_spent_on_and_put_back_is_found(ledger, path, tmp_path):
     shutil.copy(path, tmp_path / "copy.db")
     ledger.spend("patients", STEP)
@@ -112,14 +129,7 @@ def test_a_copy_that_was_spent_on_and_put_back_is_found(ledger, path, tmp_path):
     for _ in range(3):
         other.spend("patients", STEP)
     shutil.copy(tmp_path / "copy.db", path)  # longer than what was noted, and another one
-    for refused in (
-        lambda: ledger.spend("patients", STEP),
-        lambda: ledger.require("patients", STEP),
-        lambda: ledger.grant("patients", 2.0),
-        lambda: ledger.create("staff", 1.0, 1e-6),
-    ):
-        with pytest.raises(LedgerError, match=r"rolled back or replaced.*accept-head"):
-            refused()
+    assert_nothing_is_entered(ledger, r"rolled back or replaced.*accept-head")
     with pytest.raises(LedgerError, match="rolled back"):
         ledger.verify()
     assert len(ledger.history()) == 5
@@ -132,14 +142,7 @@ def test_nothing_is_spent_where_the_head_was_taken_away(ledger, path):
     head = path.with_name("budget.db.head")
     noted = ledger.spend("patients", STEP).hash
     head.unlink()
-    for refused in (
-        lambda: ledger.spend("patients", STEP),
-        lambda: ledger.require("patients", STEP),
-        lambda: ledger.grant("patients", 2.0),
-        lambda: ledger.create("staff", 1.0, 1e-6),
-    ):
-        with pytest.raises(LedgerError, match=r"is gone.*verify.*accept-head"):
-            refused()
+    assert_nothing_is_entered(ledger, r"is gone.*verify.*accept-head")
     assert ledger.account("patients").spends == 1  # looking is allowed
     with pytest.raises(LedgerError, match="expected entry is gone"):
         ledger.accept_head("f" * 64)
@@ -173,9 +176,8 @@ def test_a_head_that_cannot_be_made_is_told_before_anything_is_entered(path, tmp
 
 def test_an_edited_ledger_is_not_accepted(ledger, path):
     ledger.spend("patients", STEP)
-    with sqlite3.connect(path) as editor:
-        editor.execute("DROP TRIGGER gdppca_entries_no_UPDATE")
-        editor.execute("UPDATE gdppca_entries SET content = replace(content, '[0.1,1]', '[0.1,0]')")
+    change = "SET content = replace(content, '[0.1,1]', '[0.1,0]')"
+    edit(path, "UPDATE", f"UPDATE gdppca_entries {change}")
     with pytest.raises(LedgerError, match="Entry 3 was edited"):
         ledger.accept_head()
 
@@ -187,7 +189,7 @@ def _spent_by_an_earlier_version(ledger, monkeypatch, rule):
         earlier.setattr(Spending, "fits", Spending.fitted)
         if rule == 1:
             earlier.setattr(
-                "gdppca.ledgers.ledger.state",
+                "gdppca.ledgers.entries.state",
                 lambda *args: {k: v for k, v in state(*args).items() if k != "rule"},
             )
         for step in (event, PureEvent(purpose="step", epsilon=0.2)):

@@ -14,7 +14,7 @@ from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, MissingExtraError, Release
 from gdppca.privacy import PureEvent
 from gdppca.releases import release_intervals, score_map
 from gdppca.report import Owner, render, require_extras, write_report
-from gdppca.report.render import _template
+from gdppca.report.environment import template
 
 HOSTILE = (
     '<script>alert("gone")</script>',
@@ -396,13 +396,13 @@ def test_report_is_written_whole_or_not_at_all(demo, tmp_path, monkeypatch):
 
 
 def test_without_jinja_the_extra_is_named(demo, monkeypatch):
-    _template.cache_clear()
+    template.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"pip install jinja2"):
         render(demo)
     with pytest.raises(MissingExtraError, match=r"pip install jinja2"):
         require_extras()
-    _template.cache_clear()
+    template.cache_clear()
 
 
 def test_without_matplotlib_the_numbers_are_still_there(demo, monkeypatch):

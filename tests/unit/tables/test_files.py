@@ -7,7 +7,9 @@ import pytest
 
 from gdppca import DataError, MissingExtraError
 from gdppca.tables import files
+from gdppca.tables.base import OrderKeys
 from gdppca.tables.frames import as_matrix
+from gdppca.tables.open import open_engine
 
 
 def test_csv_and_parquet_give_the_same_table(tmp_path):
@@ -21,7 +23,7 @@ def test_csv_and_parquet_give_the_same_table(tmp_path):
 
 def test_columns_are_selected_in_the_order_asked(tmp_path):
     (tmp_path / "t.csv").write_text("a,name,b\n1,x,2\n3,y,4\n")
-    assert files.read_table(tmp_path / "t.csv", ["b", "a"]).column_names == ["b", "a"]
+    assert files.read_table(tmp_path / "t.csv", ["b", "a"]).names == ("b", "a")
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "secret"])
@@ -101,11 +103,22 @@ def test_unknown_and_repeated_columns_are_refused(tmp_path):
         files.read_table(tmp_path / "u.csv", ["a", "a"])
 
 
-def test_without_pyarrow_the_package_is_named(tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_text("a\n1\n")
+def test_files_are_read_without_pyarrow(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,b,ward\n1,true,x\n3,4,y\n")
+    pq.write_table(pa.table({"a": [1, 3], "b": [1, 4], "ward": ["x", "y"]}), tmp_path / "t.parquet")
+    (tmp_path / "t.arrow").write_bytes(b"something")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
-        files.read_table(tmp_path / "t.csv")
+    for name in ("t.csv", "t.parquet"):
+        table = files.read_table(tmp_path / name, ["a", "b"])
+        assert table.values.tolist() == [[1, 1], [3, 4]]
+        assert files.read_labels(tmp_path / name, "ward") == ["x", "y"]
+        with open_engine(tmp_path / name, OrderKeys(bytes(32)), ["a", "b"]) as engine:
+            assert sorted(engine.sample(2).tolist()) == [[1, 1], [3, 4]]
+    with (
+        pytest.raises(MissingExtraError, match=r"gdppca\[arrow\]"),
+        open_engine(tmp_path / "t.arrow", None),
+    ):
+        pass
 
 
 def test_an_index_without_a_name_is_told(tmp_path):
@@ -114,11 +127,10 @@ def test_an_index_without_a_name_is_told(tmp_path):
         files.read_table(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("module", ["pyarrow", "duckdb"])
-def test_without_a_reader_nothing_of_a_cell_is_kept(module, tmp_path, monkeypatch):
+def test_without_a_reader_nothing_of_a_cell_is_kept(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b\ntrue,2\nsecret,3\n")
-    monkeypatch.setitem(__import__("sys").modules, module, None)
-    with pytest.raises(MissingExtraError, match=f"pip install {module}") as caught:
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(MissingExtraError, match="pip install duckdb") as caught:
         files.read_table(tmp_path / "t.csv")
     assert "secret" not in str(caught.value.__context__)
 
@@ -166,5 +178,25 @@ def test_quotes_that_enclose_cells_are_read(start, tmp_path):
     text = f'{start}"a",b,note\n"1",2,"x, ""y"""\r\n3,"4","two\nlines"\n5,6,""'
     (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
     table = files.read_table(tmp_path / "t.csv", ["a", "b"])
-    assert table.column("a").to_pylist() == [1.0, 3.0, 5.0]
-    assert table.column("b").to_pylist() == [2.0, 4.0, 6.0]
+    assert table.values.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+@pytest.mark.parametrize("row", ["5,6,", "5,6,7", "5", '5,"6",7'])
+def test_line_ends_of_several_kinds_hide_no_row_of_another_length(row, tmp_path):
+    text = f'a,b\r\n1,2\n3,"4\n"\r\n\n{row}\n7,8\n'
+    (tmp_path / "t.csv").write_text(text, newline="")
+    with pytest.raises(DataError, match="rows of different lengths"):
+        files.read_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(text.replace(row, "5,6"), newline="")
+    assert files.read_table(tmp_path / "t.csv").values.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+
+
+def test_names_are_those_of_the_file_whatever_a_reader_makes_of_them(tmp_path):
+    (tmp_path / "t.csv").write_text("a,A, b\n1,2,3\n")
+    pq.write_table(pa.table({"a": [1], "A": [2], " b": [3]}), tmp_path / "t.parquet")
+    nested = pa.table({"x": [{"a": 1, "y": {"b": [1]}}], "z": [1], "l": [[{"k": 1}]], "w": [2]})
+    pq.write_table(nested, tmp_path / "nested.parquet")
+    for name in ("t.csv", "t.parquet"):
+        table = files.read_table(tmp_path / name, ["A", " b", "a"])
+        assert (table.names, table.values.tolist()) == (("A", " b", "a"), [[2, 3, 1]])
+    assert files.read_table(tmp_path / "nested.parquet", ["w", "z"]).values.tolist() == [[2, 1]]
