@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, Ledger
+from gdppca import DPPCA, Ledger, ParameterError
 from gdppca.design import Design, run
 from gdppca.estimators.baseline import Baseline
 from gdppca.kernels import OneSample
@@ -112,6 +112,11 @@ def test_a_table(X):
     assert np.abs(pca.components_[0]).argmax() == 0
     assert pca.release_.feature_names == Tape.names
     assert any("as it came" in str(each) for each in pca.guarantee_.assumptions)
+
+
+def test_an_open_table_takes_no_more_wishes(X):
+    with pytest.raises(ParameterError, match="already"):
+        DPPCA(2).fit_release(Tape(X), score_map=0.2, groups=["a"] * N, categories=["a", "b"])
 
 
 # --- An estimator ---------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ def open_table(
         To be entered.
     """
     if isinstance(source, Table):
+        if assume_shuffled or any(wish is not None for wish in (columns, groups, categories)):
+            raise ParameterError("A table that is open has its columns, groups and order already.")
         return source
     _check_columns(columns)
     if whole is not False and isinstance(source, _PATHS):
