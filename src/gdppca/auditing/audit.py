@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 _SOLVER_SLACK = 1e-6  # relative; two ways to compute one ε agree better than that
 _CURVE_POINTS = 201
+
+
+def _claimed(name: str, words: str) -> Any:
+    """A number of the claim under a name of the result."""
+    return property(attrgetter(f"claim.{name}"), doc=words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +74,12 @@ class AuditResult:
         """Number of runs, on both tables together."""
         return sum(map(len, self.scores))
 
-    @property
-    def claimed_epsilon(self) -> float:
-        """ε that is put to the test; where nothing is promised, the one that was asked for."""
-        return self.claim.epsilon
-
-    @property
-    def claimed_mu(self) -> float:
-        """μ of Gaussian differential privacy that is put to the test; may be infinite."""
-        return self.claim.mu
-
-    @property
-    def delta(self) -> float:
-        """δ at which ε is quoted."""
-        return self.claim.delta
-
-    @property
-    def status(self) -> Status:
-        """How firmly the promise stands before any audit: proven, high-probability or none."""
-        return self.claim.status
+    claimed_epsilon = _claimed("epsilon", "ε put to the test, or asked for if none is promised.")
+    claimed_mu = _claimed(
+        "mu", "μ of Gaussian differential privacy put to the test; maybe infinite."
+    )
+    delta = _claimed("delta", "δ at which ε is quoted.")
+    status = _claimed("status", "How firmly the promise stands: proven, high-probability or none.")
 
     @property
     def guesses(self) -> int:
