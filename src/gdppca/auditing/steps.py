@@ -19,12 +19,7 @@ from gdppca.estimators import DPPCA, NSGGD
 from gdppca.noise import Noise, calibrated_sigma, secure_noise
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.releases import (
-    private_quantile,
-    private_variances,
-    private_winsorized_mean,
-    score_map,
-)
+from gdppca.releases import private_quantile, private_variances, private_winsorized_mean, score_map
 from gdppca.steps.base import Public, State
 from gdppca.steps.centre import centre_budget, private_spatial_median
 from gdppca.steps.descent import descended

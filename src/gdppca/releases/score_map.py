@@ -11,13 +11,7 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
 from gdppca.noise.bits import generator_for
-from gdppca.privacy import (
-    ApproximateEvent,
-    GaussianEvent,
-    Guarantee,
-    NonPrivateEvent,
-    PureEvent,
-)
+from gdppca.privacy import ApproximateEvent, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent
 from gdppca.privacy.assumptions import (
     COMPONENTS_APART,
     MAPS_UNCOUNTED,
