@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from gdppca.privacy.assumptions import (
     PUBLIC_GROUPS,
     UNCOUNTED,
 )
+from gdppca.releases.files import as_plain, frozen
 from gdppca.steps import histogram
 from gdppca.steps.base import State
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
 from gdppca.steps.score_map import MapCounts
+
+_ARRAYS = {"x_edges": float, "y_edges": float, "counts": np.int64, "outside": np.int64}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,15 +85,8 @@ class ScoreMap:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: what is published does not change."""
-        for name, kind in (
-            ("x_edges", float),
-            ("y_edges", float),
-            ("counts", np.int64),
-            ("outside", np.int64),
-        ):
-            frozen = _array(name, getattr(self, name), kind)
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        for name, kind in _ARRAYS.items():
+            object.__setattr__(self, name, frozen(_array(name, getattr(self, name), kind)))
 
     def __repr__(self) -> str:
         first, second = (axis + 1 for axis in self.axes)
@@ -177,37 +173,21 @@ class ScoreMap:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, as it stands in a release."""
-        return {
-            "axes": list(self.axes),
-            "x_edges": self.x_edges.tolist(),
-            "y_edges": self.y_edges.tolist(),
-            "groups": None if self.groups is None else list(self.groups),
-            "counts": self.counts.tolist(),
-            "outside": self.outside.tolist(),
-            "n_samples": self.n_samples,
-            "kind": self.kind,
-            "noise_sd": self.noise_sd,
-            "threshold": self.threshold,
-            "guarantee": self.guarantee.to_dict(),
-        }
+        return {field.name: as_plain(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ScoreMap:
         """Read what `to_dict` wrote; shapes, edges, noise and guarantee must agree."""
         _check_plain_shapes(plain)
-        shown = cls(
-            axes=(plain["axes"][0], plain["axes"][1]),
-            x_edges=plain["x_edges"],
-            y_edges=plain["y_edges"],
-            groups=None if plain["groups"] is None else tuple(plain["groups"]),
-            counts=plain["counts"],
-            outside=plain["outside"],
-            n_samples=int(plain["n_samples"]),
-            kind=plain["kind"],
-            noise_sd=float(plain["noise_sd"]),
-            threshold=int(plain["threshold"]),
-            guarantee=Guarantee.from_dict(plain["guarantee"]),
-        )
+        read = {
+            "axes": tuple(plain["axes"]),
+            "groups": None if plain["groups"] is None else tuple(plain["groups"]),
+            "n_samples": int(plain["n_samples"]),
+            "noise_sd": float(plain["noise_sd"]),
+            "threshold": int(plain["threshold"]),
+            "guarantee": Guarantee.from_dict(plain["guarantee"]),
+        }
+        shown = cls(**{field.name: plain[field.name] for field in fields(cls)} | read)
         _check_noise(shown)
         return shown
 
