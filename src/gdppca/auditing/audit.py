@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdppca import _validate
-from gdppca.auditing.bounds import (
-    claimed_curve,
-    epsilon_curve,
-    epsilon_from_guesses,
-    epsilon_of_mu,
-    gaussian_curve,
-    mu_from_guesses,
-    mu_if_normal,
-)
+from gdppca.auditing import bounds
 from gdppca.auditing.experiment import Claim, Experiment
 from gdppca.auditing.worst_pairs import experiment_for
 from gdppca.kernels import Progress, silent
@@ -97,7 +89,7 @@ class AuditResult:
         """Lower bound on μ, whatever the law of the scores."""
         first, _ = self.scores
         held_back = int(np.sum(first == 0))  # taken for the second table: μ wants all runs guessed
-        return mu_from_guesses(self.wrong + held_back, self.runs, self._alarm)
+        return bounds.mu_from_guesses(self.wrong + held_back, self.runs, self._alarm)
 
     @property
     def epsilon_lower(self) -> float:
@@ -107,8 +99,10 @@ class AuditResult:
         definition of (ε, δ).
         """
         if self.claim.is_gaussian:
-            return epsilon_of_mu(self.mu_lower, self.delta)
-        return epsilon_from_guesses(self.wrong, self.guesses, self.runs, self.delta, self._alarm)
+            return bounds.epsilon_of_mu(self.mu_lower, self.delta)
+        return bounds.epsilon_from_guesses(
+            self.wrong, self.guesses, self.runs, self.delta, self._alarm
+        )
 
     @property
     def mu_lower_if_normal(self) -> float:
@@ -118,12 +112,12 @@ class AuditResult:
         """
         if not self.claim.is_gaussian:
             return 0.0
-        return mu_if_normal(*self.scores, 1 - self.confidence)
+        return bounds.mu_if_normal(*self.scores, 1 - self.confidence)
 
     @property
     def epsilon_lower_if_normal(self) -> float:
         """Lower bound on ε at δ that takes the scores for normal; see `mu_lower_if_normal`."""
-        return epsilon_of_mu(self.mu_lower_if_normal, self.delta)
+        return bounds.epsilon_of_mu(self.mu_lower_if_normal, self.delta)
 
     @property
     def refuted(self) -> bool:
@@ -208,11 +202,11 @@ class AuditResult:
         A claim whose curve lies above the bound is refuted, with the stated confidence.
         """
         rates = np.linspace(0.0, 1.0, _CURVE_POINTS)
-        claimed = claimed_curve(rates, self.claimed_mu, self.claimed_epsilon, self.delta)
-        by_mu = gaussian_curve(rates, self.mu_lower)
+        claimed = bounds.claimed_curve(rates, self.claimed_mu, self.claimed_epsilon, self.delta)
+        by_mu = bounds.gaussian_curve(rates, self.mu_lower)
         if self.claim.is_gaussian:
             return rates, claimed, by_mu
-        by_epsilon = epsilon_curve(rates, self.epsilon_lower, self.delta)
+        by_epsilon = bounds.epsilon_curve(rates, self.epsilon_lower, self.delta)
         if not self.claim.is_mixed:
             return rates, claimed, by_epsilon
         # Either way refutes; while neither does, what one of them allows stands.

@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gdppca.auditing.steps import (
-    centre_experiment,
-    counts_experiment,
-    descent_experiment,
-    long_noise_experiment,
-    octaves_experiment,
-    quantile_experiment,
-    scale_experiment,
-    variances_experiment,
-    winsorized_mean_experiment,
-)
+from gdppca.auditing import steps
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 
 
@@ -50,17 +40,17 @@ METHODS: dict[str, Callable[[float, float], Any]] = {
     "nsggd": _of(NSGGD, noise="accounted"),
     "sign-covariance": _of(SignCovariancePCA, location=_ORIGIN),
     "sign-covariance-private-centre": _of(SignCovariancePCA),
-    "nsggd-step": descent_experiment,
-    "long-noise": long_noise_experiment,
-    "centre": centre_experiment,
-    "centre-octaves": octaves_experiment,
-    "winsorized-mean": winsorized_mean_experiment,
-    "scale": scale_experiment,
-    "variances": variances_experiment,
-    "quantile": quantile_experiment,
-    "quantile-unbounded": partial(quantile_experiment, method="unbounded"),
-    "score-map": counts_experiment,
-    "score-map-groups": partial(counts_experiment, groups=True),
-    "score-map-sparse": partial(counts_experiment, kind="sparse"),
-    "score-map-gaussian": partial(counts_experiment, noise="gaussian"),
+    "nsggd-step": steps.descent_experiment,
+    "long-noise": steps.long_noise_experiment,
+    "centre": steps.centre_experiment,
+    "centre-octaves": steps.octaves_experiment,
+    "winsorized-mean": steps.winsorized_mean_experiment,
+    "scale": steps.scale_experiment,
+    "variances": steps.variances_experiment,
+    "quantile": steps.quantile_experiment,
+    "quantile-unbounded": partial(steps.quantile_experiment, method="unbounded"),
+    "score-map": steps.counts_experiment,
+    "score-map-groups": partial(steps.counts_experiment, groups=True),
+    "score-map-sparse": partial(steps.counts_experiment, kind="sparse"),
+    "score-map-gaussian": partial(steps.counts_experiment, noise="gaussian"),
 }

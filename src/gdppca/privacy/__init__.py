@@ -4,12 +4,13 @@ from gdppca.privacy.assumptions import Assumption
 from gdppca.privacy.budget import split_budget
 from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.guarantee import Guarantee, Neighbors, Status, Unit
-from gdppca.privacy.ledger import Budget, Receipt
+from gdppca.privacy.ledger import Budget, BudgetLedger, Receipt
 
 __all__ = [
     "ApproximateEvent",
     "Assumption",
     "Budget",
+    "BudgetLedger",
     "Event",
     "GaussianEvent",
     "Guarantee",

@@ -1,8 +1,12 @@
-"""What a ledger counts in: budgets, and receipts for what was entered."""
+"""What a ledger must do: keep count of what was drawn from a data set, under a cap."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
+
+from gdppca.privacy.events import Event
 
 
 class Budget(float):
@@ -57,3 +61,22 @@ class Receipt:
     hash: str  # of the entry; worth noting down, see docs/guide/ledger.md
     at: str
     repeated: bool  # the same request was entered before; nothing was spent this time
+
+
+class BudgetLedger(Protocol):
+    """A persistent count of everything drawn from a data set; never above its cap."""
+
+    def create(self, dataset: str, epsilon: float, delta: float) -> Receipt:
+        """Name a data set and set its cap."""
+
+    def spend(
+        self,
+        dataset: str,
+        events: Iterable[Event],
+        request_id: str | None = None,
+        fingerprint: str | None = None,
+    ) -> Receipt:
+        """Enter events if they fit under the cap, durably, or raise `BudgetExceeded`."""
+
+    def remaining(self, dataset: str) -> Budget:
+        """Largest ε of one more Gaussian release that fits."""

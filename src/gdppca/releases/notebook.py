@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -23,6 +22,7 @@ _TABLE = Markup(
     '<caption style="text-align:left;padding:0.5em 0">{}</caption>'
     "<thead><tr>{}</tr></thead><tbody>{}</tbody></table>"
 )
+_joined = Markup().join
 
 
 def as_card(release: Release) -> str:
@@ -49,7 +49,3 @@ def _loadings(release: Release) -> Markup:
         _joined(_HEAD.format("col", name) for name in head),
         _joined(Markup("<tr>{}</tr>").format(row) for row in rows),
     )
-
-
-def _joined(parts: Iterable[Markup]) -> Markup:
-    return Markup().join(parts)
