@@ -271,19 +271,15 @@ def published_map(
     step: MapCounts, design: Design, state: State, entered: bool, seeded: bool
 ) -> ScoreMap:
     """The map that a step drew, with a promise about the map alone."""
-    drawn = state.score_map
     grouped = (PUBLIC_GROUPS,) if step.names is not None else ()
     framed = tuple(line for line in design.assumptions if line == PUBLIC_FRAME)
     alone = replace(design, delta=step.delta, assumptions=(COMPONENTS_APART, *grouped, *framed))
     promise = alone.guarantee(step.events, entered=entered, seeded=seeded)
     said = (MAPS_UNCOUNTED if each == UNCOUNTED else each for each in promise.assumptions)
     return ScoreMap(
+        **vars(state.score_map),
         axes=step.axes,
-        x_edges=drawn.x_edges,
-        y_edges=drawn.y_edges,
         groups=step.names,
-        counts=drawn.counts,
-        outside=drawn.outside,
         n_samples=step.public.n_samples,
         kind=step.kind,
         noise_sd=step.level.noise_sd,
