@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
-from gdppca.auditing.bounds import (
-    claimed_curve,
-    epsilon_curve,
-    epsilon_from_guesses,
-    epsilon_of_mu,
-    gaussian_curve,
-    mu_from_guesses,
-    mu_if_normal,
-)
+from gdppca.auditing import bounds
 from gdppca.auditing.experiment import Claim, Experiment
 from gdppca.auditing.worst_pairs import experiment_for
 from gdppca.kernels import Progress, silent
@@ -30,6 +23,11 @@ if TYPE_CHECKING:
 
 _SOLVER_SLACK = 1e-6  # relative; two ways to compute one ε agree better than that
 _CURVE_POINTS = 201
+
+
+def _claimed(name: str, words: str) -> Any:
+    """A number of the claim under a name of the result."""
+    return property(attrgetter(f"claim.{name}"), doc=words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +66,12 @@ class AuditResult:
         """Number of runs, on both tables together."""
         return sum(map(len, self.scores))
 
-    @property
-    def claimed_epsilon(self) -> float:
-        """ε that is put to the test; where nothing is promised, the one that was asked for."""
-        return self.claim.epsilon
-
-    @property
-    def claimed_mu(self) -> float:
-        """μ of Gaussian differential privacy that is put to the test; may be infinite."""
-        return self.claim.mu
-
-    @property
-    def delta(self) -> float:
-        """δ at which ε is quoted."""
-        return self.claim.delta
-
-    @property
-    def status(self) -> Status:
-        """How firmly the promise stands before any audit: proven, high-probability or none."""
-        return self.claim.status
+    claimed_epsilon = _claimed("epsilon", "ε put to the test, or asked for if none is promised.")
+    claimed_mu = _claimed(
+        "mu", "μ of Gaussian differential privacy put to the test; maybe infinite."
+    )
+    delta = _claimed("delta", "δ at which ε is quoted.")
+    status = _claimed("status", "How firmly the promise stands: proven, high-probability or none.")
 
     @property
     def guesses(self) -> int:
@@ -104,7 +89,7 @@ class AuditResult:
         """Lower bound on μ, whatever the law of the scores."""
         first, _ = self.scores
         held_back = int(np.sum(first == 0))  # taken for the second table: μ wants all runs guessed
-        return mu_from_guesses(self.wrong + held_back, self.runs, self._alarm)
+        return bounds.mu_from_guesses(self.wrong + held_back, self.runs, self._alarm)
 
     @property
     def epsilon_lower(self) -> float:
@@ -114,8 +99,10 @@ class AuditResult:
         definition of (ε, δ).
         """
         if self.claim.is_gaussian:
-            return epsilon_of_mu(self.mu_lower, self.delta)
-        return epsilon_from_guesses(self.wrong, self.guesses, self.runs, self.delta, self._alarm)
+            return bounds.epsilon_of_mu(self.mu_lower, self.delta)
+        return bounds.epsilon_from_guesses(
+            self.wrong, self.guesses, self.runs, self.delta, self._alarm
+        )
 
     @property
     def mu_lower_if_normal(self) -> float:
@@ -125,12 +112,12 @@ class AuditResult:
         """
         if not self.claim.is_gaussian:
             return 0.0
-        return mu_if_normal(*self.scores, 1 - self.confidence)
+        return bounds.mu_if_normal(*self.scores, 1 - self.confidence)
 
     @property
     def epsilon_lower_if_normal(self) -> float:
         """Lower bound on ε at δ that takes the scores for normal; see `mu_lower_if_normal`."""
-        return epsilon_of_mu(self.mu_lower_if_normal, self.delta)
+        return bounds.epsilon_of_mu(self.mu_lower_if_normal, self.delta)
 
     @property
     def refuted(self) -> bool:
@@ -215,11 +202,11 @@ class AuditResult:
         A claim whose curve lies above the bound is refuted, with the stated confidence.
         """
         rates = np.linspace(0.0, 1.0, _CURVE_POINTS)
-        claimed = claimed_curve(rates, self.claimed_mu, self.claimed_epsilon, self.delta)
-        by_mu = gaussian_curve(rates, self.mu_lower)
+        claimed = bounds.claimed_curve(rates, self.claimed_mu, self.claimed_epsilon, self.delta)
+        by_mu = bounds.gaussian_curve(rates, self.mu_lower)
         if self.claim.is_gaussian:
             return rates, claimed, by_mu
-        by_epsilon = epsilon_curve(rates, self.epsilon_lower, self.delta)
+        by_epsilon = bounds.epsilon_curve(rates, self.epsilon_lower, self.delta)
         if not self.claim.is_mixed:
             return rates, claimed, by_epsilon
         # Either way refutes; while neither does, what one of them allows stands.

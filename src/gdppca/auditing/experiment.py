@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gdppca.privacy import Event, GaussianEvent, Guarantee, Status
@@ -89,10 +89,16 @@ class Experiment:
     runs: int = 30_000
 
 
+def gaussian_claim(epsilon: float, delta: float, purpose: str = "asked for") -> Claim:
+    """What one Gaussian step that gets the whole budget claims."""
+    multiplier = gaussian_multiplier(epsilon, delta)
+    event = GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
+    return Claim(events=(event,), delta=delta)
+
+
 def claim_of(guarantee: Guarantee, epsilon: float) -> Claim:
     """What a guarantee claims; where it promises nothing, the ε that was asked for."""
-    events = guarantee.events
+    claim = Claim(events=guarantee.events, delta=guarantee.delta)
     if math.isinf(guarantee.nominal_epsilon):
-        multiplier = gaussian_multiplier(epsilon, guarantee.delta)
-        events = (GaussianEvent(purpose="asked for", noise_multiplier=multiplier),)
-    return Claim(events=events, delta=guarantee.delta, status=guarantee.status)
+        claim = gaussian_claim(epsilon, guarantee.delta)
+    return replace(claim, status=guarantee.status)

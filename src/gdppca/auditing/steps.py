@@ -7,25 +7,19 @@ among such steps by exact composition, so a step that is right here is right the
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from gdppca.auditing.draws import Heard, Mechanism, log_ratio, overheard
-from gdppca.auditing.experiment import Claim, Experiment, claim_of
+from gdppca.auditing.draws import overheard_experiment
+from gdppca.auditing.experiment import Claim, Experiment, claim_of, gaussian_claim
 from gdppca.design.run import drawn
 from gdppca.estimators import DPPCA, NSGGD
 from gdppca.noise import Noise, calibrated_sigma, secure_noise
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.releases import (
-    private_quantile,
-    private_variances,
-    private_winsorized_mean,
-    score_map,
-)
+from gdppca.releases import private_quantile, private_variances, private_winsorized_mean, score_map
 from gdppca.steps.base import Public, State
 from gdppca.steps.centre import centre_budget, private_spatial_median
 from gdppca.steps.descent import descended
@@ -34,7 +28,6 @@ from gdppca.steps.refine import Refinement
 from gdppca.steps.scale import Scale, step_shares
 from gdppca.tables.memory import MemoryTable
 
-_RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
 _RUNS_OF_QUANTILES = 8000
 _FRAME = ((-1.0, 1.0), (-1.0, 1.0))
 _LONG = 2**13 + 1  # entries
@@ -46,16 +39,14 @@ _PAIRS, _TINY = 4, 1e-6
 
 def long_noise_experiment(epsilon: float, delta: float) -> Experiment:
     """Gaussian noise on a vector that is too long for OpenDP, moved a little in every entry."""
-    multiplier = gaussian_multiplier(epsilon, delta)
     step = np.full(_LONG, 1 / math.sqrt(_LONG))
-    sigma = calibrated_sigma(multiplier, 1.0, _LONG)
-    event = GaussianEvent(purpose="long vector", noise_multiplier=multiplier)
+    sigma = calibrated_sigma(gaussian_multiplier(epsilon, delta), 1.0, _LONG)
     return Experiment(
         name="noise of a long vector",
         tables=(0.5 * step, -0.5 * step),
         run=lambda values: secure_noise().gaussian(values, sigma, sensitivity=1.0),
         score=lambda noisy: float(step @ noisy),
-        claim=Claim(events=(event,), delta=delta),
+        claim=gaussian_claim(epsilon, delta, "long vector"),
     )
 
 
@@ -129,33 +120,19 @@ def counts_experiment(
     cells hold rows beside, so that a sparse map shows them. With groups the row changes its group
     too.
     """
-    origin = np.zeros((4, 2))
-    release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(origin).release_
+    release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(np.zeros((4, 2))).release_
     corners = np.array([[0.5, 0.5], [-0.5, -0.5]]) @ release.components
-    beside = np.repeat(corners, 50, axis=0)
-    labels = ["a"] * 50 + ["b"] * 50
-    tables = tuple(
+    beside, labels = np.repeat(corners, 50, axis=0), ["a"] * 50 + ["b"] * 50
+    first, second = (
         (np.vstack([corner, beside]), [own, *labels])
         for corner, own in zip(corners, "ab", strict=True)
     )
+    asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "kind": kind, "noise": noise}
 
-    def mechanism(table: Any, source: Noise) -> Any:
-        named = {"groups": table[1], "categories": ["a", "b"]} if groups else {}
-        return score_map(
-            table[0],
-            release,
-            bins=2,
-            frame=_FRAME,
-            epsilon=epsilon,
-            delta=delta,
-            kind=kind,
-            noise=noise,
-            random_state=source,
-            **named,
-        )
-
-    def run(table: Any) -> Any:
-        return mechanism(table, secure_noise())
+    def mechanism(table: Any, source: Noise | None = None) -> Any:
+        rows, own = table
+        named = {"groups": own, "categories": ["a", "b"]} if groups else {}
+        return score_map(rows, release, bins=2, frame=_FRAME, random_state=source, **asked, **named)
 
     def score(shown: Any) -> float:
         own, other = shown.counts[0, 1, 1] - 50.5, shown.counts[-1, 0, 0] - 50.5
@@ -163,15 +140,10 @@ def counts_experiment(
 
     name = ", ".join(["score map", kind, noise, *["groups"] * groups])
     if noise == "gaussian":
-        both = (tables[0], tables[1])
-        return _overheard_experiment(name, both, mechanism, epsilon, delta, draws=1)
-    return Experiment(
-        name=name,
-        tables=(tables[0], tables[1]),
-        run=run,
-        score=score,
-        claim=claim_of(run(tables[0]).guarantee, epsilon),
-    )
+        claim = gaussian_claim(epsilon, delta, name)
+        return overheard_experiment(name, (first, second), mechanism, claim)
+    claim = claim_of(mechanism(first).guarantee, epsilon)
+    return Experiment(name=name, tables=(first, second), run=mechanism, score=score, claim=claim)
 
 
 # --- Centre, scales and variances -----------------------------------------------------------------
@@ -184,8 +156,9 @@ def centre_experiment(epsilon: float, delta: float) -> Experiment:
     near home and two to polish. The replaced row lies far out to the right, or near the centre and
     to its left: that moves every draw by its whole sensitivity.
     """
-    mu = 1 / gaussian_multiplier(epsilon, delta)
-    sides = np.tile([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], (math.ceil(100 / mu), 1))
+    claim = gaussian_claim(epsilon, delta)
+    around = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+    sides = np.tile(around, (math.ceil(100 / claim.mu), 1))
     first, second = sides.copy(), sides.copy()
     first[0], second[0] = [1e9, 0.0], [-0.15, 0.0]
 
@@ -193,46 +166,43 @@ def centre_experiment(epsilon: float, delta: float) -> Experiment:
         budget = centre_budget(len(sides), 2, whole)
         return whole**2 * (budget.first + budget.far + 2 * budget.near + budget.polish)
 
-    whole = brentq(lambda log_mu: math.log(spent(math.exp(log_mu)) / mu**2), -7.0, 14.0)
-    return _overheard_experiment(
+    log_mu = brentq(lambda tried: math.log(spent(math.exp(tried)) / claim.mu**2), -7.0, 14.0)
+    return overheard_experiment(
         "private centre",
         (first, second),
-        lambda table, noise: private_spatial_median(table, math.exp(whole), noise),
-        epsilon,
-        delta,
+        lambda table, noise: private_spatial_median(table, math.exp(log_mu), noise),
+        claim,
         draws=6,
     )
 
 
 def octaves_experiment(epsilon: float, delta: float) -> Experiment:
     """The counts by octave alone that a walk to a private centre begins with."""
-    mu = 1 / gaussian_multiplier(epsilon, delta)
-    first, second = np.ones((2, round(15.7 / mu), 1))  # so many that the counts take 2 % of μ²
+    claim = gaussian_claim(epsilon, delta)
+    first, second = np.ones((2, round(15.7 / claim.mu), 1))  # where the counts take 2 % of μ²
     first[0], second[0] = 1e9, 1e-9
-    whole = mu / math.sqrt(0.02)
+    whole = claim.mu / math.sqrt(0.02)
     share = centre_budget(len(first), 1, whole).first
-    return _overheard_experiment(
+    return overheard_experiment(
         "private centre, octaves",
         (first, second),
         lambda table, noise: private_spatial_median(table, whole, noise, longest_walk=share),
-        epsilon,
-        delta,
+        claim,
         draws=1,
     )
 
 
 def scale_experiment(epsilon: float, delta: float) -> Experiment:
     """Private scales of two columns: the row differs from all others in one, or in the other."""
-    mu = 1 / gaussian_multiplier(epsilon, delta)
+    claim = gaussian_claim(epsilon, delta)
     first, second = np.zeros((2, 8, 2))
     first[0, 0] = second[0, 1] = 1e100
-    return _overheard_experiment(
+    return overheard_experiment(
         "private scale",
         (first, second),
-        lambda table, noise: private_scale(table, mu, noise),
-        epsilon,
-        delta,
-        draws=len(step_shares(len(first), 2, mu)),
+        lambda table, noise: private_scale(table, claim.mu, noise),
+        claim,
+        draws=len(step_shares(len(first), 2, claim.mu)),
     )
 
 
@@ -248,15 +218,14 @@ def private_scale(X: np.ndarray, mu: float, noise: Noise) -> State:
 
 def winsorized_mean_experiment(epsilon: float, delta: float) -> Experiment:
     """A private winsorised mean: the row lies above all bounds or below."""
-    rho = 0.5 / gaussian_multiplier(epsilon, delta) ** 2
+    claim = gaussian_claim(epsilon, delta)
     first, second = np.zeros((2, 8, 1))
     first[0], second[0] = 1e30, -1e30
-    return _overheard_experiment(
+    return overheard_experiment(
         "winsorised mean",
         (first, second),
-        lambda table, noise: private_winsorized_mean(table, rho, noise),
-        epsilon,
-        delta,
+        lambda table, noise: private_winsorized_mean(table, 0.5 * claim.mu**2, noise),
+        claim,
         draws=17,
     )
 
@@ -266,39 +235,12 @@ def variances_experiment(epsilon: float, delta: float) -> Experiment:
     first, second = np.zeros((2, 8, 2))
     release = DPPCA(2, random_state=0, location=np.zeros(2)).fit(second).release_
     first[0] = 1e30 * release.components.sum(axis=0)
-    return _overheard_experiment(
+    return overheard_experiment(
         "private variances",
         (first, second),
         lambda table, noise: private_variances(table, release, epsilon, delta, random_state=noise),
-        epsilon,
-        delta,
+        gaussian_claim(epsilon, delta),
         draws=11,
-    )
-
-
-def _overheard_experiment(
-    name: str,
-    tables: tuple[Any, Any],
-    mechanism: Mechanism,
-    epsilon: float,
-    delta: float,
-    *,
-    draws: int,
-) -> Experiment:
-    """All Gaussian draws count; the attacker holds back where there were not as many as usual."""
-    whole = GaussianEvent(purpose=name, noise_multiplier=gaussian_multiplier(epsilon, delta))
-
-    def score(heard: Heard) -> float:
-        gaussian = [draw for draw in heard.draws if draw.kind == "gaussian"]
-        return log_ratio(mechanism, tables, heard.draws) if len(gaussian) == draws else 0.0
-
-    return Experiment(
-        name=name,
-        tables=tables,
-        run=partial(overheard, mechanism),
-        score=score,
-        claim=Claim(events=(whole,), delta=delta),
-        runs=_RUNS_OF_DEAR,
     )
 
 

@@ -1,18 +1,14 @@
-r"""The neighbouring tables that an estimator tells apart best, and the best score.
+"""The neighbouring tables that an estimator tells apart best.
 
 All rows lie at one point but one, which lies in this direction or in a perpendicular one, as far
-out as the sign reaches: that moves a scatter matrix by its sensitivity, to the last digit. Given
-everything else that was released, the noisy matrix is Gaussian around one of two known matrices
-:math:`K_1, K_2`, so the best score is the logarithm of the likelihood ratio,
-:math:`\langle\tilde K - (K_1 + K_2)/2,\ K_1 - K_2\rangle/\sigma^2`. Where a centre or scales are
-private, everything that was drawn for them counts too; see `draws`.
+out as the sign reaches: that moves a scatter matrix by its sensitivity, to the last digit. The
+score is the exact likelihood ratio of everything that was drawn; see `draws`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,26 +16,22 @@ from sklearn.base import clone
 
 from gdppca import _validate, linalg
 from gdppca._errors import ParameterError
-from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard
+from gdppca.auditing.draws import RUNS_OF_DEAR, overheard_experiment
 from gdppca.auditing.experiment import Experiment, claim_of
 from gdppca.design import Parameters, design_of
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
-from gdppca.kernels import kendall_tau, sign_covariance
 from gdppca.noise import Noise
-from gdppca.releases import Release
 from gdppca.sensitivity import likely_projection
-from gdppca.signs import Custom, Sign, as_sign, sign_from_description
+from gdppca.signs import Sign, as_sign
 from gdppca.steps.base import Public
 
 _ROWS = 8
 _ROWS_FOR_A_CENTRE = 400  # the matrix gets 96 % of the budget then
 _ROWS_OF_PRINTED = 64  # the more, the worse its claim
 _FAR, _LESS_FAR = 1e100, 1e30  # beyond every radius and centre that noise could bring
-_RUNS_OF_DEAR = 3000  # where a run draws much; noise too small by √2 is still found out
 _INSIDE = 1 - 1e-12  # a cut-off itself may round to its far side
 _ARRAYS = ("location", "center", "scale", "eigenvalues")
 
-Score = Callable[[Any], float]
 Tables = tuple[np.ndarray, np.ndarray]
 
 
@@ -79,66 +71,56 @@ def experiment_for(estimator: Any) -> Experiment:
     fitter = clone(estimator).set_params(random_state=None)
     if "ledger" in fitter.get_params():
         fitter.set_params(ledger=None)  # made-up rows cost nobody anything
-    tables, score = build(fitter)
+    name, tables = type(estimator).__name__, build(fitter)
     claim = claim_of(fitter.fit(tables[0]).guarantee_, estimator.epsilon)
-    name = type(estimator).__name__
-    if score is not None:
-        runs = _RUNS_OF_DEAR if _has_private_radius(fitter) else Experiment.runs
-        return Experiment(
-            name=name, tables=tables, run=fitter.fit, score=score, claim=claim, runs=runs
-        )
+    if isinstance(fitter, NSGGD):
+        return Experiment(name=name, tables=tables, run=fitter.fit, score=_leaning, claim=claim)
 
     def mechanism(table: np.ndarray, noise: Noise) -> Any:
-        return clone(fitter).set_params(random_state=noise).fit(table)
+        return fitter.set_params(random_state=noise).fit(table)
 
-    return Experiment(
-        name=name,
-        tables=tables,
-        run=partial(overheard, mechanism),
-        score=lambda heard: log_ratio(mechanism, tables, heard.draws),
-        claim=claim,
-        runs=_RUNS_OF_DEAR,
-    )
+    runs = RUNS_OF_DEAR if _draws_much(fitter) else Experiment.runs
+    return overheard_experiment(name, tables, mechanism, claim, runs=runs)
+
+
+def _leaning(fitted: NSGGD) -> float:
+    """Directions alone are released: which of the two do they lean to?"""
+    squares = (fitted.components_**2).sum(axis=0)
+    return float(squares[0] - squares[1])
 
 
 # --- Scatter matrices of signs --------------------------------------------------------------------
 
 
-def _signs(pca: DPPCA | SignCovariancePCA) -> tuple[Tables, Score | None]:
+def _signs(pca: DPPCA | SignCovariancePCA) -> Tables:
     d = _columns(pca)
     base = _public(pca.location, np.zeros(d))
     unit = _public(getattr(pca, "scale", None), np.ones(d))
-    if _seeks_centre(pca):
-        spread = _around_a_centre if isinstance(pca, DPPCA) else _beyond_all_bounds
-        return spread(base, unit), None
-    tables = _apart(_rows(pca), base, _row_length(pca, d) * unit)
-    if _is_private(pca, "scale"):
-        return tables, None
-    return tables, _matrix_score(tables, _own_sign(pca))
+    if not _is_private(pca, "location") or pca.location == "pmwm-published":  # which has no proof
+        return _apart(_rows(pca), base, _row_length(pca, d) * unit)
+    spread = _around_a_centre if isinstance(pca, DPPCA) else _beyond_all_bounds
+    return spread(base, unit)
 
 
 def _row_length(pca: DPPCA | SignCovariancePCA, d: int) -> float:
     """How far out the row lies; beyond all noise where its unit is private."""
-    if _has_private_radius(pca) or _is_private(pca, "scale") or _is_private(pca, "location"):
+    if _draws_much(pca):
         return _FAR
     reach = _reach(as_sign(pca.sign, pca.radius, n_features=d)) * _INSIDE
     # In pairs g is applied to (x - y)/√2.
     return linalg.SQRT2 * reach if _public(pca.location, None) is None else reach
 
 
-def _has_private_radius(pca: Any) -> bool:
-    return isinstance(getattr(pca, "radius", None), str) and pca.radius == "quantile"
+def _draws_much(pca: Any) -> bool:
+    """Whether more than a matrix is private."""
+    private_radius = str(getattr(pca, "radius", None)) == "quantile"
+    return private_radius or _is_private(pca, "scale") or _is_private(pca, "location")
 
 
 def _is_private(pca: Any, name: str) -> bool:
     """Whether centre or scales are private for certain; "auto" looks for none in few rows."""
     value = getattr(pca, name, None)
     return isinstance(value, str) and value != "auto"
-
-
-def _seeks_centre(pca: DPPCA | SignCovariancePCA) -> bool:
-    """Whether a centre is released that has a proof."""
-    return _is_private(pca, "location") and pca.location != "pmwm-published"
 
 
 def _around_a_centre(base: np.ndarray, unit: np.ndarray) -> Tables:
@@ -168,12 +150,11 @@ def _beyond_all_bounds(base: np.ndarray, unit: np.ndarray) -> Tables:
     return first, second
 
 
-def _ball(pca: AnalyzeGauss) -> tuple[Tables, Score]:
+def _ball(pca: AnalyzeGauss) -> Tables:
     if pca.norm is None:
         return _printed(pca)
     base = _public(pca.center, np.zeros(_columns(pca)))
-    tables = _apart(_ROWS, base, np.full(len(base), float(pca.norm)))
-    return tables, _matrix_score(tables, None)
+    return _apart(_ROWS, base, np.full(len(base), float(pca.norm)))
 
 
 def _columns(pca: Any) -> int:
@@ -232,51 +213,10 @@ def _apart(n: int, base: np.ndarray, reach: np.ndarray) -> Tables:
     return first, second
 
 
-def _own_sign(pca: Any) -> Sign | None:
-    """A user's own sign, which is not in a release."""
-    sign = None if isinstance(pca.sign, str) else as_sign(pca.sign)
-    return sign if isinstance(sign, Custom) else None
-
-
-def _matrix_score(tables: Tables, own_sign: Sign | None) -> Score:
-    """Log-likelihood ratio of a noisy scatter matrix, given the centre, scales and sign."""
-    known: dict[Any, Tables] = {}
-
-    def score(fitted: Any) -> float:
-        release = fitted.release_
-        given = _given(release)
-        if given not in known:  # the same every time, unless it is private
-            known.clear()
-            first, second = (_exact(table, release, own_sign) for table in tables)
-            known[given] = first, second
-        # Packing keeps inner products, so it is left out.
-        return gaussian_log_ratio(release.scatter, *known[given], release.noise_sd)
-
-    return score
-
-
-def _given(release: Release) -> tuple[Any, ...]:
-    """All that the exact matrix depends on beside the rows."""
-    arrays = (release.location, release.scale)
-    held = tuple(None if array is None else array.tobytes() for array in arrays)
-    return (*held, repr(release.sign), repr(release.scheme))
-
-
-def _exact(table: np.ndarray, release: Release, own_sign: Sign | None) -> np.ndarray:
-    assert release.sign is not None
-    assert release.scheme is not None
-    sign = sign_from_description(release.sign) if own_sign is None else own_sign
-    scale = 1.0 if release.scale is None else release.scale
-    if release.location is not None:
-        return sign_covariance(table / scale, release.location / scale, sign)
-    pairs = release.scheme.get("size", release.scheme["name"])
-    return kendall_tau(table / scale, sign, pairs)
-
-
 # --- Baselines ------------------------------------------------------------------------------------
 
 
-def _printed(pca: AnalyzeGauss) -> tuple[Tables, Score]:
+def _printed(pca: AnalyzeGauss) -> Tables:
     """Half of the rows on either side, one replaced by a huge one: its own norm shrinks the rest.
 
     The promise of the printed form does not stand, and this is why.
@@ -286,10 +226,10 @@ def _printed(pca: AnalyzeGauss) -> tuple[Tables, Score]:
     second = first.copy()
     second[0] = 0.0
     second[0, 1] = 1e6
-    return (first, second), _noiseless_score(pca, (first, second))
+    return first, second
 
 
-def _projection(pca: SGPCA) -> tuple[Tables, Score]:
+def _projection(pca: SGPCA) -> Tables:
     """Two directions whose projections differ by just the Δ that the method takes for granted.
 
     A worse pair exists, and the guarantee says so: Δ holds with high probability only. This one
@@ -309,43 +249,18 @@ def _projection(pca: SGPCA) -> tuple[Tables, Score]:
     first, second = np.zeros((2, _ROWS, d))
     first[0, :2] = math.cos(angle), math.sin(angle)
     second[0, :2] = math.sin(angle), math.cos(angle)
-    return (first, second), _noiseless_score(pca, (first, second))
+    return first, second
 
 
-def _noiseless_score(pca: Any, tables: Tables) -> Score:
-    """Log-likelihood ratio of a noisy matrix whose mean depends on nothing but the table."""
-    upper = np.triu_indices(tables[0].shape[1])
-    weights = np.ones(len(upper[0]))
-    if isinstance(pca, AnalyzeGauss):  # noise of one size on the packed matrix
-        weights = np.where(upper[0] == upper[1], 1.0, linalg.SQRT2)
-    exact = clone(pca).set_params(epsilon=math.inf)
-    first, second = (weights * exact.fit(table).scatter_[upper] for table in tables)
-    share = 1.0 if isinstance(pca, AnalyzeGauss) else 1 / linalg.SQRT2
-
-    def score(fitted: Any) -> float:
-        return gaussian_log_ratio(
-            weights * fitted.scatter_[upper], first, second, share * fitted.release_.noise_sd
-        )
-
-    return score
-
-
-def _descent(pca: NSGGD) -> tuple[Tables, Score]:
-    """Directions alone are released: which of the two do they lean to?"""
+def _axes(pca: NSGGD) -> Tables:
     d = _columns(pca)
-    tables = _apart(_ROWS, np.zeros(d), np.ones(d))
-
-    def score(fitted: Any) -> float:
-        squares = (fitted.components_**2).sum(axis=0)
-        return float(squares[0] - squares[1])
-
-    return tables, score
+    return _apart(_ROWS, np.zeros(d), np.ones(d))
 
 
-_BUILDERS: dict[type, Callable[[Any], tuple[Tables, Score | None]]] = {
+_BUILDERS: dict[type, Callable[[Any], Tables]] = {
     DPPCA: _signs,
     SignCovariancePCA: _signs,
     AnalyzeGauss: _ball,
     SGPCA: _projection,
-    NSGGD: _descent,
+    NSGGD: _axes,
 }

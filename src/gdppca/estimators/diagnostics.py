@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OWNER_ONLY = "for the data owner only - NOT PRIVATE"
-KINDS = ("regular", "good leverage", "orthogonal outlier", "bad leverage")
 
 _MAD = float(norm.ppf(0.75))  # median of |Z|
 _LOOKS = {  # Okabe and Ito; marker as a second sign, for print
@@ -30,6 +29,7 @@ _LOOKS = {  # Okabe and Ito; marker as a second sign, for print
     "orthogonal outlier": ("s", "#E69F00"),
     "bad leverage": ("X", "#D55E00"),
 }
+KINDS = tuple(_LOOKS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -114,9 +114,7 @@ def outlier_map(X: Any, pca: PrivatePCA, *, level: float = 0.975) -> OutlierMap:
     >>> found
     OutlierMap(2000 rows; for the data owner only - NOT PRIVATE)
     """
-    if not isinstance(pca, PrivatePCA):
-        raise ParameterError("`pca` must be a fitted estimator of this package.")
-    check_is_fitted(pca, "release_")
+    _require_fitted(pca)
     level = _validate.fraction(level=level)
     rows = checked_matrix(pca, X, reset=False).values
     warnings.warn(
@@ -173,9 +171,7 @@ def breakdown_of(pca: PrivatePCA) -> float:
     >>> round(breakdown_of(pca), 2)
     0.02
     """
-    if not isinstance(pca, PrivatePCA):
-        raise ParameterError("`pca` must be a fitted estimator of this package.")
-    check_is_fitted(pca, "release_")
+    _require_fitted(pca)
     release = pca.release_
     if release.scatter is None or release.sign is None:
         raise ParameterError("`pca` must be a fit whose release holds a sign and a matrix.")
@@ -183,6 +179,12 @@ def breakdown_of(pca: PrivatePCA) -> float:
         pca.eigenvalues_, release.noise_sd, release.n_samples, release.centre_bias
     )
     return breakdown_bound(eigenvalues, pca.n_components_, release.sign["sup_norm"])
+
+
+def _require_fitted(pca: Any) -> None:
+    if not isinstance(pca, PrivatePCA):
+        raise ParameterError("`pca` must be a fitted estimator of this package.")
+    check_is_fitted(pca, "release_")
 
 
 def _centred(rows: np.ndarray, pca: PrivatePCA) -> np.ndarray:

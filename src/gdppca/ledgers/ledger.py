@@ -171,17 +171,15 @@ class Ledger:
         with self._store.writing() as book:
             self._require_head(book)
             cap, spent = self._standing(book, dataset, self._noted())
-            earlier = None if request_id is None else book.request(dataset, request_id)
-            if earlier is not None:
+            earlier = request_id and book.first(dataset=dataset, request_id=request_id)
+            if earlier:
                 return entries.repeated(earlier, drawn)
             after = spent.plus(drawn)
             if not after.fits(cap):
                 raise entries.exceeded(dataset, cap, spent, drawn)
             if fingerprint is not None:
                 entries.warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
-            content = entries.state(cap, after) | {
-                "events": [event_to_dict(event) for event in drawn]
-            }
+            content = entries.state(cap, after) | {"events": [*map(event_to_dict, drawn)]}
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
 
@@ -249,7 +247,7 @@ class Ledger:
             Their names.
         """
         with self._store.reading() as book:
-            return book.datasets()
+            return [entry.dataset for entry in book.entries(kind="create")]
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """All entries in order.
@@ -265,7 +263,8 @@ class Ledger:
             With `number`, `at`, `dataset`, `kind`, `events`, `hash`.
         """
         with self._store.reading() as book:
-            return list(book.entries(dataset))
+            wanted = {} if dataset is None else {"dataset": dataset}
+            return list(book.entries(**wanted))
 
     def verify(self, expected_head: str | None = None) -> Head:
         """Check every entry, every total and every cap, and that nothing was rolled back.
@@ -369,7 +368,7 @@ class Ledger:
     def _require_head(self, book: Book) -> None:
         """Refuse to spend without the file: whoever takes entries away would take it too."""
         if self._head is not None:
-            entries.require_head(self._head.path, book.tail())
+            entries.require_head(self._head.path, book.last())
 
     def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Budget, Spending, int]:
         """Cap, totals and number of spends of a data set, in one view of the ledger."""
@@ -388,16 +387,15 @@ class Ledger:
                 f"The ledger at {self._store.shown} has no data set '{dataset}'. "
                 "Its owner makes it with `gdppca ledger init`."
             )
-        return entries.standing_of(last, book.first_spend(dataset))
+        return entries.standing_of(last, book.first(dataset=dataset, kind="spend"))
 
     def _checked_last(self, book: Book, dataset: str, noted: Head | None) -> Entry | None:
         """Last entry of a data set, in a ledger that still holds the entry that was noted."""
-        last, tail = book.last(dataset), book.tail()
-        for entry in (last, tail):
-            if entry is not None:
-                entries.require_sealed(entry)
+        last = book.last(dataset=dataset)
+        for entry in filter(None, (last, book.last())):
+            entries.require_sealed(entry)
         if noted is not None:
-            entries.require_same(noted, book.numbered(noted.number))
+            entries.require_same(noted, book.first(number=noted.number))
         return last
 
     def _append(
@@ -409,7 +407,7 @@ class Ledger:
         request_id: str | None = None,
         fingerprint: str | None = None,
     ) -> Entry:
-        tail = book.tail()
+        tail = book.last()
         entry = sealed(
             number=tail.number + 1 if tail else 1,
             at=entries.not_before(tail.at, book.now()) if tail else book.now(),

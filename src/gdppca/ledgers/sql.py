@@ -23,6 +23,7 @@ from gdppca.ledgers.chain import FORMAT, Entry
 
 _LOCK = 0x67647070  # "gdpp": the advisory lock of this program
 
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _tables = sa.MetaData()
 _about = sa.Table(
     "gdppca_ledger",
@@ -33,12 +34,7 @@ _about = sa.Table(
 _entries = sa.Table(
     "gdppca_entries",
     _tables,
-    sa.Column(
-        "number",
-        sa.BigInteger().with_variant(sa.Integer, "sqlite"),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
     sa.Column("at", sa.String(40), nullable=False),
     sa.Column("dataset", sa.String(200), nullable=False),
     sa.Column("kind", sa.String(20), nullable=False),
@@ -235,60 +231,38 @@ class Book:
             return _stamp(datetime.now(UTC))
         return _stamp(self._connection.execute(sa.text("SELECT clock_timestamp()")).scalar_one())
 
-    def tail(self) -> Entry | None:
-        """Last entry of all."""
-        return self._one(last=True)
+    def first(self, **wanted: Any) -> Entry | None:
+        """The first entry with these values."""
+        return self._one(sa.select(_entries).filter_by(**wanted).order_by(_entries.c.number))
 
-    def last(self, dataset: str) -> Entry | None:
-        """Last entry of one data set."""
-        return self._one(_entries.c.dataset == dataset, last=True)
-
-    def numbered(self, number: int) -> Entry | None:
-        """The entry of this number."""
-        return self._one(_entries.c.number == number)
-
-    def first_spend(self, dataset: str) -> Entry | None:
-        """The first entry that spent from a data set."""
-        return self._one(_entries.c.dataset == dataset, _entries.c.kind == "spend")
-
-    def request(self, dataset: str, request_id: str) -> Entry | None:
-        """Entry of an earlier request with this id."""
-        return self._one(_entries.c.dataset == dataset, _entries.c.request_id == request_id)
+    def last(self, **wanted: Any) -> Entry | None:
+        """The last entry with these values."""
+        return self._one(sa.select(_entries).filter_by(**wanted).order_by(_entries.c.number.desc()))
 
     def other_name(self, fingerprint: str, dataset: str) -> str | None:
         """Another data set that was seen with this fingerprint."""
-        seen = _entries.c.fingerprint == fingerprint
-        found = self._one(seen, _entries.c.dataset != dataset)
+        seen = sa.select(_entries).filter_by(fingerprint=fingerprint).order_by(_entries.c.number)
+        found = self._one(seen.where(_entries.c.dataset != dataset))
         return None if found is None else found.dataset
 
     def spends(self, dataset: str) -> int:
         """How many entries spent from a data set."""
-        own = (_entries.c.dataset == dataset, _entries.c.kind == "spend")
-        query = sa.select(sa.func.count()).select_from(_entries).where(*own)
-        return self._connection.execute(query).scalar_one()
+        query = sa.select(sa.func.count()).select_from(_entries)
+        own = query.filter_by(dataset=dataset, kind="spend")
+        return self._connection.execute(own).scalar_one()
 
-    def entries(self, dataset: str | None = None) -> Iterator[Entry]:
-        """All entries in order, of all or of one data set."""
-        query = sa.select(_entries).order_by(_entries.c.number)
-        if dataset is not None:
-            query = query.where(_entries.c.dataset == dataset)
+    def entries(self, **wanted: Any) -> Iterator[Entry]:
+        """All entries with these values, in order."""
+        query = sa.select(_entries).filter_by(**wanted).order_by(_entries.c.number)
         for row in self._connection.execution_options(yield_per=1000).execute(query):
             yield Entry(**row._asdict())
-
-    def datasets(self) -> list[str]:
-        """Names in the order of creation."""
-        query = sa.select(_entries.c.dataset).where(_entries.c.kind == "create")
-        return list(self._connection.execute(query.order_by(_entries.c.number)).scalars())
 
     def append(self, entry: Entry) -> None:
         """Write one more entry."""
         self._connection.execute(sa.insert(_entries), asdict(entry))
 
-    def _one(self, *wanted: sa.ColumnElement[bool], last: bool = False) -> Entry | None:
-        """The first entry of those wanted, or the last."""
-        order = _entries.c.number.desc() if last else _entries.c.number
-        query = sa.select(_entries).where(*wanted).order_by(order).limit(1)
-        row = self._connection.execute(query).first()
+    def _one(self, query: sa.Select[Any]) -> Entry | None:
+        row = self._connection.execute(query.limit(1)).first()
         return None if row is None else Entry(**row._asdict())
 
 

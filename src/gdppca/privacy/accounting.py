@@ -20,13 +20,7 @@ from scipy.stats import norm
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.privacy.events import (
-    ApproximateEvent,
-    Event,
-    GaussianEvent,
-    NonPrivateEvent,
-    PureEvent,
-)
+from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.loss import Steps, counted, pure_loss
 
 _SOLVER_SLACK = 1e-9  # relative; the root finder may stop short of the root
@@ -72,13 +66,11 @@ def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
         return max(float(get_epsilon_gaussian(noise_multiplier, delta)), 0.0)
 
 
-def gaussian_delta(noise_multiplier: float, epsilon: float) -> float:
-    """Exact δ of one Gaussian at ε: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) with μ = 1/multiplier."""
-    return float(gaussian_deltas(noise_multiplier, np.array([epsilon]))[0])
-
-
 def gaussian_deltas(noise_multiplier: float, epsilons: np.ndarray) -> np.ndarray:
-    """Exact δ of one Gaussian at each ε; of no step at all where the multiplier is infinite."""
+    """Exact δ of one Gaussian at each ε: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) with μ = 1/multiplier.
+
+    Of no step at all where the multiplier is infinite.
+    """
     if math.isinf(noise_multiplier):
         return np.asarray(-np.expm1(np.minimum(epsilons, 0.0)))
     mu = 1 / noise_multiplier

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -174,18 +175,7 @@ class Guarantee:
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Promise about both results together; ε is quoted at the larger δ."""
-        require_alike(self, other)
-        weaker = weakest(self, other)
-        return Guarantee(
-            events=self.events + other.events,
-            delta=max(self.delta, other.delta),
-            neighbors=self.neighbors,
-            assumptions=assumptions.together(self.assumptions, other.assumptions),
-            seeded=self.seeded or other.seeded,
-            status=weaker.status,
-            reason=weaker.reason,
-            unit=self.unit,
-        )
+        return replace(weakest(self, other), events=self.events + other.events)
 
     def __radd__(self, other: object) -> Guarantee:
         """Let ``sum`` start from its zero."""
@@ -245,11 +235,17 @@ class Guarantee:
 
 
 def weakest(*guarantees: Guarantee) -> Guarantee:
-    """The one that stands least firmly."""
-    return max(guarantees, key=lambda guarantee: list(Status).index(guarantee.status))
+    """The one that stands least firmly, at the largest δ and on what all of them assume."""
+    _require_alike(guarantees)
+    return replace(
+        max(guarantees, key=lambda guarantee: list(Status).index(guarantee.status)),
+        delta=max(guarantee.delta for guarantee in guarantees),
+        assumptions=assumptions.together(*(guarantee.assumptions for guarantee in guarantees)),
+        seeded=any(guarantee.seeded for guarantee in guarantees),
+    )
 
 
-def require_alike(*guarantees: Guarantee) -> None:
+def _require_alike(guarantees: Sequence[Guarantee]) -> None:
     """Refuse to put promises together that are about different neighbours or units."""
     for words, name in (("neighbours", "neighbors"), ("units", "unit")):
         different = dict.fromkeys(getattr(guarantee, name) for guarantee in guarantees)

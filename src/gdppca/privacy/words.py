@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from gdppca import _html
+from markupsafe import Markup
+
 from gdppca._words import listed, percent, rounded_up, spelled
 from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 
@@ -209,29 +210,25 @@ def noise_in_words(events: Sequence[Event]) -> str:
     return f"{' and '.join(drawn)}, {spelled(len(events), 'draw')}"
 
 
-_AROUND = "margin:0.5em 0"
 _COLOURS = {
     Level.PROTECTED: "#2e7d5b",
     Level.DOUBTFUL: "#b26a00",
     Level.UNPROTECTED: "#c62828",
 }
+# A box with a coloured edge, in the notebook's own text colour, light or dark.
+_CARD = Markup(
+    '<div style="border-left:4px solid {};padding:0.25em 0 0.25em 1em;max-width:44em">'
+    '<strong>{}</strong><div>{}</div><p style="margin:0.5em 0">{}</p>{}{}</div>'
+)
+_RESTS = Markup(
+    '<details><summary>What this rests on</summary><ul style="margin:0.3em 0">{}</ul></details>'
+)
 
 
-def as_card(guarantee: Guarantee, *more: str) -> str:
-    """The promise as a small box for a notebook."""
+def as_card(guarantee: Guarantee, more: str = "") -> str:
+    """The promise as a small box for a notebook; whatever is no markup is escaped."""
     loud = level(guarantee)
     first = headline(guarantee).upper() if loud is Level.UNPROTECTED else headline(guarantee)
-    assumed = [_html.element("li", str(assumption)) for assumption in guarantee.assumptions]
-    rests = _html.element(
-        "details",
-        _html.element("summary", "What this rests on"),
-        _html.element("ul", *assumed, style="margin:0.3em 0"),
-    )
-    return _html.card(
-        _COLOURS[loud],
-        _html.element("strong", first),
-        _html.element("div", str(guarantee)),
-        _html.element("p", told(guarantee), style=_AROUND),
-        *([rests] if assumed and guarantee.protects else []),
-        *more,
-    )
+    assumed = Markup().join(Markup("<li>{}</li>").format(each) for each in guarantee.assumptions)
+    rests = _RESTS.format(assumed) if assumed and guarantee.protects else ""
+    return _CARD.format(_COLOURS[loud], first, guarantee, told(guarantee), rests, more)

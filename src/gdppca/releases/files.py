@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from enum import StrEnum
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,6 +19,24 @@ VERSION = 3
 _ADDED = ("variances", "score_map", "plan", "scale_error")  # since 1
 _OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
 _LARGEST_FILE = 2**30
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same array, read-only: what is published does not change."""
+    array.setflags(write=False)
+    return array
+
+
+def as_plain(value: Any) -> Any:
+    """What JSON can hold: arrays and tuples as lists, types as words, parts in their plain form."""
+    match value:
+        case np.ndarray():
+            return value.tolist()
+        case tuple():
+            return list(value)
+        case StrEnum():
+            return str(value)
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
 def one_line_per_field(plain: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from gdppca.privacy import (
     PureEvent,
 )
 from gdppca.privacy.accounting import gdp_mu
-from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of, together
-from gdppca.privacy.guarantee import require_alike, weakest
+from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of
+from gdppca.privacy.guarantee import weakest
 from gdppca.privacy.spending import epsilon_at
 from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
@@ -170,18 +171,11 @@ def _largest_error(parts: list[Release]) -> np.ndarray | None:
 
 def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
-    require_alike(*parts)
-    delta = max(part.delta for part in parts)
     weaker = weakest(*parts)
-    said = together(*(part.assumptions for part in parts))
-    return Guarantee(
-        events=_dominating([part.events for part in parts], delta),
-        delta=delta,
-        assumptions=in_one_of((*said, PUBLIC_GROUP_SIZES), groups),
-        seeded=any(part.seeded for part in parts),
-        status=weaker.status,
-        reason=weaker.reason,
-        unit=weaker.unit,
+    return replace(
+        weaker,
+        events=_dominating([part.events for part in parts], weaker.delta),
+        assumptions=in_one_of((*weaker.assumptions, PUBLIC_GROUP_SIZES), groups),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gdppca import _html
+from markupsafe import Markup
+
 from gdppca.privacy import words
 from gdppca.releases.words import heaviest_columns, marked_names, size_in_words
 
@@ -14,24 +14,38 @@ if TYPE_CHECKING:
 
 _SHOWN_COLUMNS = 8
 _SHOWN_COMPONENTS = 3
+_STYLE = "text-align:left;padding:0.2em 1em 0.2em 0;font-weight:normal"
+_HEAD = Markup('<th scope="{}" style="' + _STYLE + '">{}</th>')
+_CELL = Markup('<td style="' + _STYLE + '">{}</td>')
+_TABLE = Markup(
+    '<table style="border-collapse:collapse">'
+    '<caption style="text-align:left;padding:0.5em 0">{}</caption>'
+    "<thead><tr>{}</tr></thead><tbody>{}</tbody></table>"
+)
+_joined = Markup().join
 
 
 def as_card(release: Release) -> str:
     """HTML without a template engine, every name escaped."""
-    made = f"{release.method}: {size_in_words(release)}"
-    more = [_html.element("div", made), *(_html.element("p", doubt) for doubt in release.doubts)]
-    return words.as_card(release.guarantee, *more, *_loadings(release))
+    made = Markup("<div>{}: {}</div>").format(release.method, size_in_words(release))
+    doubts = _joined(Markup("<p>{}</p>").format(doubt) for doubt in release.doubts)
+    return words.as_card(release.guarantee, made + doubts + _loadings(release))
 
 
-def _loadings(release: Release) -> Iterator[_html.Html]:
-    if not len(release.components):
-        return
+def _loadings(release: Release) -> Markup:
     shown = release.components[:_SHOWN_COMPONENTS]
+    if not len(shown):
+        return Markup()
     heaviest = heaviest_columns(shown, _SHOWN_COLUMNS)
     names = marked_names(release)
     left_out = release.n_features > len(heaviest) or len(release.components) > len(shown)
-    yield _html.table(
+    head = ["column", *(f"component {k + 1}" for k in range(len(shown)))]
+    rows = (
+        _HEAD.format("row", names[j]) + _joined(_CELL.format(f"{row[j]:+.2f}") for row in shown)
+        for j in heaviest
+    )
+    return _TABLE.format(
         "Largest loadings" if left_out else "Loadings",
-        ["column", *(f"component {k + 1}" for k in range(len(shown)))],
-        [[names[j], *(f"{row[j]:+.2f}" for row in shown)] for j in heaviest],
+        _joined(_HEAD.format("col", name) for name in head),
+        _joined(Markup("<tr>{}</tr>").format(row) for row in rows),
     )

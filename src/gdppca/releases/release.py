@@ -115,9 +115,7 @@ class Release:
         for name in ("components", "scatter", "location", "scale", "scale_error", "variances"):
             value = getattr(self, name)
             if value is not None:
-                frozen = np.array(value, dtype=float)
-                frozen.setflags(write=False)
-                object.__setattr__(self, name, frozen)
+                object.__setattr__(self, name, files.frozen(np.array(value, dtype=float)))
         for name, derived in zip(_ORIGINS, derived_origins(self), strict=True):
             said = Origin(getattr(self, name) or Origin.NONE)
             known = said is not Origin.NONE and derived is not Origin.NONE
@@ -163,7 +161,7 @@ class Release:
         content = {
             "format": files.FORMAT,
             "version": files.VERSION,
-            **{name: _plain(getattr(self, name)) for name in _IN_ORDER},
+            **{name: files.as_plain(getattr(self, name)) for name in _IN_ORDER},
         }
         if self.scale_error is not None:  # JSON has no infinity
             content["scale_error"] = [
@@ -248,20 +246,6 @@ _IN_ORDER = (
     *("centre_bias", "scale", "scale_origin", "scale_error", "variances", "score_map", "plan"),
     "guarantee",
 )  # as fields stand in a file
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold."""
-    match value:
-        case np.ndarray():
-            return value.tolist()
-        case Guarantee() | ScoreMap():
-            return value.to_dict()
-        case tuple():
-            return list(value)
-        case Origin():
-            return str(value)
-    return value
 
 
 def _check_score_map(score_map: ScoreMap, m: int) -> None:

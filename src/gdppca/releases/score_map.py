@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,7 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
 from gdppca.noise.bits import generator_for
-from gdppca.privacy import (
-    ApproximateEvent,
-    GaussianEvent,
-    Guarantee,
-    NonPrivateEvent,
-    PureEvent,
-)
+from gdppca.privacy import ApproximateEvent, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent
 from gdppca.privacy.assumptions import (
     COMPONENTS_APART,
     MAPS_UNCOUNTED,
@@ -25,10 +19,13 @@ from gdppca.privacy.assumptions import (
     PUBLIC_GROUPS,
     UNCOUNTED,
 )
+from gdppca.releases.files import as_plain, frozen
 from gdppca.steps import histogram
 from gdppca.steps.base import State
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
 from gdppca.steps.score_map import MapCounts
+
+_ARRAYS = {"x_edges": float, "y_edges": float, "counts": np.int64, "outside": np.int64}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,15 +85,8 @@ class ScoreMap:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: what is published does not change."""
-        for name, kind in (
-            ("x_edges", float),
-            ("y_edges", float),
-            ("counts", np.int64),
-            ("outside", np.int64),
-        ):
-            frozen = _array(name, getattr(self, name), kind)
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        for name, kind in _ARRAYS.items():
+            object.__setattr__(self, name, frozen(_array(name, getattr(self, name), kind)))
 
     def __repr__(self) -> str:
         first, second = (axis + 1 for axis in self.axes)
@@ -183,37 +173,21 @@ class ScoreMap:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form, as it stands in a release."""
-        return {
-            "axes": list(self.axes),
-            "x_edges": self.x_edges.tolist(),
-            "y_edges": self.y_edges.tolist(),
-            "groups": None if self.groups is None else list(self.groups),
-            "counts": self.counts.tolist(),
-            "outside": self.outside.tolist(),
-            "n_samples": self.n_samples,
-            "kind": self.kind,
-            "noise_sd": self.noise_sd,
-            "threshold": self.threshold,
-            "guarantee": self.guarantee.to_dict(),
-        }
+        return {field.name: as_plain(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ScoreMap:
         """Read what `to_dict` wrote; shapes, edges, noise and guarantee must agree."""
         _check_plain_shapes(plain)
-        shown = cls(
-            axes=(plain["axes"][0], plain["axes"][1]),
-            x_edges=plain["x_edges"],
-            y_edges=plain["y_edges"],
-            groups=None if plain["groups"] is None else tuple(plain["groups"]),
-            counts=plain["counts"],
-            outside=plain["outside"],
-            n_samples=int(plain["n_samples"]),
-            kind=plain["kind"],
-            noise_sd=float(plain["noise_sd"]),
-            threshold=int(plain["threshold"]),
-            guarantee=Guarantee.from_dict(plain["guarantee"]),
-        )
+        read = {
+            "axes": tuple(plain["axes"]),
+            "groups": None if plain["groups"] is None else tuple(plain["groups"]),
+            "n_samples": int(plain["n_samples"]),
+            "noise_sd": float(plain["noise_sd"]),
+            "threshold": int(plain["threshold"]),
+            "guarantee": Guarantee.from_dict(plain["guarantee"]),
+        }
+        shown = cls(**{field.name: plain[field.name] for field in fields(cls)} | read)
         _check_noise(shown)
         return shown
 
@@ -297,19 +271,15 @@ def published_map(
     step: MapCounts, design: Design, state: State, entered: bool, seeded: bool
 ) -> ScoreMap:
     """The map that a step drew, with a promise about the map alone."""
-    drawn = state.score_map
     grouped = (PUBLIC_GROUPS,) if step.names is not None else ()
     framed = tuple(line for line in design.assumptions if line == PUBLIC_FRAME)
     alone = replace(design, delta=step.delta, assumptions=(COMPONENTS_APART, *grouped, *framed))
     promise = alone.guarantee(step.events, entered=entered, seeded=seeded)
     said = (MAPS_UNCOUNTED if each == UNCOUNTED else each for each in promise.assumptions)
     return ScoreMap(
+        **vars(state.score_map),
         axes=step.axes,
-        x_edges=drawn.x_edges,
-        y_edges=drawn.y_edges,
         groups=step.names,
-        counts=drawn.counts,
-        outside=drawn.outside,
         n_samples=step.public.n_samples,
         kind=step.kind,
         noise_sd=step.level.noise_sd,

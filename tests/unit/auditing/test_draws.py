@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from gdppca.auditing.draws import gaussian_log_ratio, log_ratio, overheard, repeated
+from gdppca.auditing.draws import attacker, gaussian_log_ratio, overheard, repeated
 from gdppca.auditing.steps import private_scale
 from gdppca.noise import FreshNoise, secure_noise
 
@@ -42,9 +42,9 @@ def test_noise_is_fresh_in_every_run(tables):
 def test_score_is_the_sum_of_log_likelihood_ratios(tables):
     """Repeated on its own table a run gives what it gave; on the neighbour, something else."""
     heard = overheard(mechanism, tables[0])
-    assert log_ratio(mechanism, (tables[0], tables[0]), heard.draws) == 0.0
-    forwards = log_ratio(mechanism, tables, heard.draws)
-    assert forwards == pytest.approx(-log_ratio(mechanism, tables[::-1], heard.draws))
+    assert attacker(mechanism, (tables[0], tables[0]))(heard) == 0.0
+    forwards = attacker(mechanism, tables)(heard)
+    assert forwards == pytest.approx(-attacker(mechanism, tables[::-1])(heard))
     assert forwards != 0.0
 
 
@@ -90,3 +90,25 @@ def test_other_threads_are_not_overheard(tables):
     heard = overheard(meanwhile, tables[0])
     kinds = [draw.kind for draw in heard.draws]
     assert kinds.count("gaussian") == len(heard.published.events)
+
+
+def test_attacker_holds_back_where_draws_are_not_as_many_as_usual(tables):
+    heard = overheard(mechanism, tables[0])
+    usual = sum(draw.kind == "gaussian" for draw in heard.draws)
+    assert attacker(mechanism, tables, usual)(heard) == attacker(mechanism, tables)(heard)
+    assert attacker(mechanism, tables, usual + 1)(heard) == 0.0
+
+
+def test_tables_are_asked_once_where_noise_is_drawn_once():
+    asked = []
+
+    def noisy_sum(table, noise):
+        asked.append(table)
+        noise.permutation(3)
+        return noise.gaussian(np.array([float(table)]), 1.0, sensitivity=1.0)
+
+    score = attacker(noisy_sum, (4, 5))
+    heard = [overheard(noisy_sum, table) for table in (4, 5, 4)]
+    scores = [score(each) for each in heard]
+    assert asked == [4, 5, 4, 4, 5]
+    assert scores == pytest.approx([4.5 - each.published[0] for each in heard])

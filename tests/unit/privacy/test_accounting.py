@@ -12,7 +12,7 @@ from gdppca import Guarantee, ParameterError
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import (
     classical_multiplier,
-    gaussian_delta,
+    gaussian_deltas,
     gaussian_epsilon,
     gaussian_multiplier,
     gdp_mu,
@@ -50,7 +50,7 @@ def test_calibration_reaches_delta_and_hardly_more(epsilon, delta):
     assert exact_delta(multiplier * (1 - 1e-4), epsilon) > delta
     assert gaussian_epsilon(multiplier, delta) == pytest.approx(epsilon, rel=1e-6)
     assert gaussian_epsilon(multiplier, delta) <= epsilon
-    assert gaussian_delta(multiplier, epsilon) == pytest.approx(
+    assert gaussian_deltas(multiplier, epsilon) == pytest.approx(
         exact_delta(multiplier, epsilon), rel=1e-6
     )
 
@@ -99,7 +99,7 @@ def test_composition_is_pessimistic():
     multiplier, small, delta = 2.0, 0.3, 1e-5
     epsilon = epsilon_at((gaussian(multiplier), pure(small)), delta)
     p = math.exp(small) / (1 + math.exp(small))
-    exact = p * gaussian_delta(multiplier, epsilon - small) + (1 - p) * gaussian_delta(
+    exact = p * gaussian_deltas(multiplier, epsilon - small) + (1 - p) * gaussian_deltas(
         multiplier, epsilon + small
     )
     assert 0.98 * delta <= exact <= delta
