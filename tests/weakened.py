@@ -5,7 +5,6 @@ the exact law of the guesses: a copy is missed less than once in 10,000 audits.
 """
 
 import math
-import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,11 +12,10 @@ import pytest
 from scipy.stats import binom, norm
 
 from gdppca.auditing import METHODS, audit
+from gdppca.auditing import steps as attacks
 from gdppca.auditing.bounds import epsilon_from_guesses
-from gdppca.estimators import nsggd
-from gdppca.noise import gaussian, selection
-from gdppca.steps import centre as spatial_median
-from gdppca.steps import quantile, scale
+from gdppca.noise import FreshNoise
+from gdppca.steps import centre, descent, octaves, quantile, scale
 
 EPSILON = 4.0
 DELTA = 1e-2  # a large one makes a large μ, and fewer runs tell as much
@@ -49,28 +47,24 @@ def is_refuted(what, runs, factor):
 
 @contextmanager
 def weakened(factor):
-    """All noise times `factor`, in every room that draws some."""
-    changed = {
-        "add_gaussian": lambda values, sigma, rng: gaussian.add_gaussian(
-            values, sigma * factor, rng
-        ),
-        "noisy_argmax": lambda scores, epsilon, rng: selection.noisy_argmax(
-            scores, epsilon / factor, rng
-        ),
-        "integer_laplace": lambda size, scale, rng: selection.integer_laplace(
-            size, scale * factor, rng
-        ),
-    }
-    exact = nsggd.steps_multiplier
+    """All noise times `factor`, whoever asks for it."""
+    exact = descent.steps_multiplier
+    gaussian, laplace, argmax = FreshNoise.gaussian, FreshNoise.laplace, FreshNoise.argmax
+
+    def weak_gaussian(noise, values, sd, *, sensitivity):
+        return gaussian(noise, values, sd * factor, sensitivity=sensitivity)
+
+    def weak_laplace(noise, values, scale):
+        return laplace(noise, values, scale * factor)
+
+    def weak_argmax(noise, scores, epsilon):
+        return argmax(noise, scores, epsilon / factor)
+
     with pytest.MonkeyPatch.context() as patch:
-        for module in list(sys.modules.values()):
-            name = getattr(module, "__name__", "")
-            if not name.startswith("gdppca.") or name.startswith("gdppca.noise"):
-                continue
-            for drawn, copy in changed.items():
-                if drawn in vars(module):
-                    patch.setattr(module, drawn, copy)
-        patch.setattr(nsggd, "steps_multiplier", lambda *budget: factor * exact(*budget))
+        patch.setattr(FreshNoise, "gaussian", weak_gaussian)
+        patch.setattr(FreshNoise, "laplace", weak_laplace)
+        patch.setattr(FreshNoise, "argmax", weak_argmax)
+        patch.setattr(descent, "steps_multiplier", lambda *budget: factor * exact(*budget))
         yield
 
 
@@ -80,14 +74,14 @@ def shortened():
 
     The same code draws the same noise, for fewer octaves, candidates and rungs.
     """
-    candidates, log_prior = quantile._grid(nonnegative=True)
+    candidates, log_prior = quantile.quantile_grid(nonnegative=True)
     middle = np.searchsorted(candidates, 2.0**50) + np.arange(-3, 5)
+    short = candidates[middle], log_prior[middle]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spatial_median, "_OCTAVES", 8)
-        patch.setattr(scale, "_OCTAVES", 8)
-        patch.setattr(
-            quantile, "_grid", lambda nonnegative: (candidates[middle], log_prior[middle])
-        )
+        for room in (octaves, scale, centre):
+            patch.setattr(room, "OCTAVES", 8)
+        for room in (quantile, attacks):
+            patch.setattr(room, "quantile_grid", lambda nonnegative: short)
         patch.setattr(quantile, "_BATCH", 8)
         yield
 

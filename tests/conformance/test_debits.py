@@ -17,13 +17,12 @@ from gdppca import (
     estimators,
     releases,
 )
-from gdppca.auditing import draws
 from gdppca.kernels import OneSample
-from gdppca.noise.bits import SecureRng, seeded_rng
+from gdppca.noise import FreshNoise
+from gdppca.noise.bits import SecureBits
 from gdppca.privacy import PureEvent
 from gdppca.privacy.assumptions import ENTERED
 from gdppca.signs import Spherical
-from gdppca.steps import winsorized_mean as location
 
 DELTA = 1e-6
 X = np.random.default_rng(0).normal(size=(600, 3)) * [9.0, 3.0, 1.0]
@@ -75,12 +74,10 @@ def quantile(method):
 
 
 def centred(ledger, epsilon, seed=None):
-    rng = SecureRng() if seed is None else seeded_rng(seed)
-    return releases.private_winsorized_mean(X, RHO * epsilon**2, rng, ledger=ledger).events
+    return releases.private_winsorized_mean(X, RHO * epsilon**2, seed, ledger=ledger).events
 
 
 def scattered(ledger, epsilon, seed=None):
-    rng = SecureRng() if seed is None else seeded_rng(seed)
     noise = NOISE
     if epsilon > 1:
         noise = releases.scatter_noise(
@@ -91,7 +88,7 @@ def scattered(ledger, epsilon, seed=None):
             n_samples=len(X),
             n_features=3,
         )
-    return (releases.private_scatter(np.eye(3) / 3, noise, rng, ledger=ledger).event,)
+    return (releases.private_scatter(np.eye(3) / 3, noise, seed, ledger=ledger).event,)
 
 
 PUBLIC = {"norm": 30.0, "center": np.zeros(3)}
@@ -159,12 +156,10 @@ def heard(ledger, monkeypatch):
 
         return call
 
-    for room in (*draws._DRAWING, location):
-        for name in draws._MECHANISMS:
-            if hasattr(room, name):
-                monkeypatch.setattr(room, name, spied(getattr(room, name)))
+    for name in ("gaussian", "laplace", "argmax", "permutation", "keys", "generator"):
+        monkeypatch.setattr(FreshNoise, name, spied(getattr(FreshNoise, name)))
     for name in ("permutation", "words", "generator"):
-        monkeypatch.setattr(SecureRng, name, spied(getattr(SecureRng, name)))
+        monkeypatch.setattr(SecureBits, name, spied(getattr(SecureBits, name)))
     return remained
 
 

@@ -18,6 +18,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, GdppcaError, Release, SignCovariancePCA
+from gdppca.noise import FreshNoise
 from gdppca.planning.plan import PLAN_FIELDS
 
 # Files.
@@ -256,7 +257,8 @@ def test_a_file_that_a_library_cannot_name_is_refused(files, tmp_path):
 
 
 def test_a_name_that_is_too_long_is_refused_before_anything_is_drawn(files, tmp_path, monkeypatch):
-    monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", None)
+    for name in ("gaussian", "laplace", "argmax", "generator"):
+        monkeypatch.setattr(FreshNoise, name, None)
     words = ["fit", str(files / "table.csv"), "-o", str(tmp_path / ("x" * 300))]
     assert doors.command_door(words) == 2
 

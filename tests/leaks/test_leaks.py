@@ -9,13 +9,11 @@ which noise was asked for. *Silence*: without noise, only the released values ma
 import copy
 import dataclasses
 import gc
-import inspect
 import json
 import logging
 import pickle
 import re
 import struct
-import sys
 import traceback
 import warnings
 import weakref
@@ -42,8 +40,10 @@ from gdppca import (
 )
 from gdppca.cli.main import app
 from gdppca.kernels import sign_covariance
+from gdppca.noise import FreshNoise
 from gdppca.releases import private_quantile, private_variances, score_map
 from gdppca.report import write_report
+from gdppca.steps import descent
 
 CANARY = 123456.78125
 WORD = "HIV(+)"  # no picture holds it by chance: base64 has no brackets
@@ -250,7 +250,7 @@ def test_stream_shows_nothing_and_is_not_copied(X, ears):
             assert_no_canary(everything_said(refusal.value))
     assert not [name for name in vars(pca) if name.endswith("_") and name != "n_features_in_"]
     pca.finalize()
-    assert "_stream" not in vars(pca)
+    assert "_batches" not in vars(pca)
     assert_no_canary(spoken(pca))
     assert_no_canary(pickle.dumps(pca))
     assert found_among(numbers(vars(pca)), statistics(X)).size == 0
@@ -323,6 +323,8 @@ def bad_tables(X):
         "bytes": np.array([[WORD.encode()] * 2] * 9),
         "nothing": None,
         "a word": f"{WORD} {CANARY}",
+        "a table as text": f"age,pulse\n{CANARY},{WORD}\n" * 99,
+        "a column of words": [WORD, str(CANARY)],
         "masked": np.ma.masked_greater(X, 1e5),
     }
 
@@ -407,25 +409,30 @@ def test_command_line_writes_no_cell(X, tmp_path, monkeypatch):
 
 # Two neighbours.
 
-_DRAWS = ("add_gaussian", "noisy_argmax", "private_counts", "descended")
-
 
 class Noise:
-    """Stands in for every mechanism: records what is released, hands it out again, or adds none.
+    """Stands in for all noise: records what is released, hands it out again, or adds none.
 
-    `private_counts` and `descended` draw inside, so they are taken whole.
+    `descended` draws from a generator, so it is taken whole.
     """
 
     def __init__(self, monkeypatch):
         self.mode = "record"
         self.asked, self.given = [], []
-        for name, module in list(sys.modules.items()):
-            if not name.startswith("gdppca."):
-                continue
-            for draw in _DRAWS:
-                real = vars(module).get(draw)
-                if inspect.isfunction(real) and not hasattr(real, "stands_in"):
-                    monkeypatch.setattr(module, draw, self._stand_in(draw, real))
+        for name in ("gaussian", "laplace", "argmax"):
+            real = getattr(FreshNoise, name)
+            monkeypatch.setattr(FreshNoise, name, self._method(name, real))
+        real = descent.descended
+        monkeypatch.setattr(descent, "descended", self._stand_in("descended", real))
+
+    def _method(self, draw, real):
+        def method(noise, values, scale, **named):
+            def drawn(*_):
+                return real(noise, values, scale, **named)
+
+            return self._stand_in(draw, drawn)(values, scale, *named.values())
+
+        return method
 
     def _stand_in(self, draw, real):
         def stand_in(values, *settings):
@@ -436,7 +443,6 @@ class Noise:
                 self.given.append(copy.deepcopy(real(values, *settings)))
             return copy.deepcopy(self.given[len(self.asked) - 1])
 
-        stand_in.stands_in = real
         return stand_in
 
     def replay(self):
@@ -446,10 +452,10 @@ class Noise:
 
 
 _SILENT = {
-    "add_gaussian": lambda values, sigma, rng: values.copy(),
-    "noisy_argmax": lambda scores, epsilon, rng: int(np.argmax(scores)),
-    "private_counts": lambda counts, noise, rng: np.asarray(counts),
-    "descended": lambda Z, V, plan, rng: V,
+    "gaussian": lambda exact, sd, sensitivity: exact.copy(),
+    "laplace": lambda exact, scale: exact.copy(),
+    "argmax": lambda scores, epsilon: int(np.argmax(scores)),
+    "descended": lambda Z, V, plan, noise: V,
 }
 
 
@@ -510,7 +516,7 @@ def test_same_released_values_make_the_same_everything(
 def test_replay_finds_a_leak(X, neighbour, tmp_path, monkeypatch):
     """A number of rows' own, smuggled past the noise, is seen."""
     noise = Noise(monkeypatch)
-    leaky = "gdppca.estimators.gdppca.warn_of_weakness"
+    leaky = "gdppca.estimators.gdppca._warn_of_weakness"
     _, shown = everything_public(ESTIMATORS["pairs"], X, tmp_path)
     noise.replay()
     monkeypatch.setattr(leaky, lambda *_, **__: warnings.warn("41 is odd", stacklevel=1))

@@ -1,4 +1,4 @@
-"""One cell never changes how another is read: files, engines, labels.
+"""One cell never changes how another is read: files, tables, labels.
 
 Replace any row by any other. Either a column is refused by its name, which only a column of numbers
 may be, or every other row keeps its bits.
@@ -12,6 +12,7 @@ import io
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import hypothesis
 import numpy as np
@@ -19,17 +20,18 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from gdppca.releases.groups import group_codes
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from gdppca import DPPCA, DataError
-from gdppca.tables.base import OrderKeys
+from gdppca.noise import OrderKeys
 from gdppca.tables.cells import label_text
 from gdppca.tables.files import read_labels, read_table
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.open import open_engine
+from gdppca.tables.groups import group_codes
+from gdppca.tables.memory import MemoryTable
+from gdppca.tables.open import open_table
 
 # What a column of the analysis takes, and what it does not.
 NUMBERS = [
@@ -69,8 +71,16 @@ def in_memory(path):
 
 
 def by_duckdb(source):
-    with open_engine(source, None) as engine:
-        return engine.sample(engine.n_samples)
+    with in_parts(source) as table:
+        return table.sample(table.n_samples)
+
+
+def in_parts(source, keys=None):
+    """Rows in the order of these keys, or in their own; never from memory."""
+    noise = SimpleNamespace(keys=lambda: keys)
+    table = open_table(source, noise, assume_shuffled=keys is None, whole=False)
+    assert not isinstance(table, MemoryTable)
+    return table
 
 
 def csv_file(rows, folder, name="t.csv", mark=""):
@@ -216,8 +226,8 @@ def test_rows_of_flags_keep_their_order(keys, tmp_path):
     expected = np.column_stack([np.arange(n) + 0.5, np.ones(n)])
     if keys is not None:
         expected = expected[np.argsort(keys.range(n))]
-    with open_engine(tmp_path, keys) as engine:
-        np.testing.assert_array_equal(engine.sample(n), expected)
+    with in_parts(tmp_path, keys) as table:
+        np.testing.assert_array_equal(table.sample(n), expected)
 
 
 def test_flags_and_numbers_may_stand_in_one_column(tmp_path):
@@ -231,9 +241,9 @@ def test_no_cell_decides_what_the_columns_of_json_are(cell, tmp_path):
     """DuckDB takes a wide row for a map where all of its cells are of one type."""
     wide = ", ".join(f'"c{k}": 0.5' for k in range(300))
     (tmp_path / "t.jsonl").write_text(f'{{{wide}, "last": 2.5}}\n{{{wide}, "last": {cell}}}\n')
-    with open_engine(tmp_path / "t.jsonl", None) as engine:
-        assert engine.n_features == 301
-        assert engine.sample(2)[:, 299:].tolist() == [[0.5, 2.5], [0.5, float(json.loads(cell))]]
+    with in_parts(tmp_path / "t.jsonl") as table:
+        assert table.n_features == 301
+        assert table.sample(2)[:, 299:].tolist() == [[0.5, 2.5], [0.5, float(json.loads(cell))]]
 
 
 # Labels.

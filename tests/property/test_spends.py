@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gdppca import DPPCA, ParameterError, Release, SignCovariancePCA
-from gdppca.estimators import _run
 from gdppca.linalg import eigenvalues_descending
 from gdppca.signs import NAMES
+from gdppca.steps.winsorized_mean import WinsorizedMean
 from gdppca.theory import denoised_eigenvalues, noise_band
 
 
@@ -66,7 +66,7 @@ def fit(pca, X, door):
     action=st.sampled_from(["ignore", "error"]),
 )
 def test_whatever_is_refused_is_refused_before_the_debit(pca, X, door, action):
-    with mock.patch.object(_run, "enter") as debit, warnings.catch_warnings():
+    with mock.patch("gdppca.design.run.enter") as debit, warnings.catch_warnings():
         warnings.simplefilter(action)
         try:
             fit(pca, X, door)
@@ -97,10 +97,12 @@ def require_finite(release):
 def test_sign_covariance_draws_nothing_that_it_cannot_publish(sign, radius, rho, noise, X):
     pca = SignCovariancePCA(1, sign=sign, radius=radius, rho=rho, noise=noise, random_state=0)
     with (
-        mock.patch.object(SignCovariancePCA, "_center", autospec=True) as drawn,
+        mock.patch.object(WinsorizedMean, "draw", autospec=True) as drawn,
         warnings.catch_warnings(),
     ):
-        drawn.side_effect = lambda *_: np.zeros(X.shape[1])
+        drawn.side_effect = lambda step, table, state, noise: state.with_(
+            location=np.zeros(X.shape[1])
+        )
         warnings.simplefilter("ignore")
         try:
             pca.fit(X)

@@ -17,16 +17,14 @@ import pytest
 
 from gdppca import DPPCA
 from gdppca.linalg import SQRT2
-from gdppca.noise import gaussian
+from gdppca.noise import FreshNoise, gaussian
 from gdppca.noise.bits import secure_bits
 from gdppca.noise.gaussian import add_gaussian, lattice_exponent
-from gdppca.steps import scatter
 
 pytestmark = pytest.mark.slow
 
 RUNS = 3000
 WIDE = 8.0  # noise for the attack on precision
-EXACT_ADD = add_gaussian
 
 
 @pytest.fixture(params=["OpenDP", "ours"])
@@ -51,13 +49,15 @@ def ours_wide(x, rng):
     return ours(x, rng, WIDE)
 
 
-def noise_on_the_lattice_but_not_the_value(values, sigma, rng):
-    """A broken copy of `add_gaussian`."""
-    return values + EXACT_ADD(np.zeros_like(values), sigma, rng)
+def noise_on_the_lattice_but_not_the_value(noise, exact, sd, *, sensitivity):
+    """A broken copy of `FreshNoise.gaussian`."""
+    return exact + add_gaussian(np.zeros_like(exact), sd, noise.bits)
 
 
 def broken(x, rng):
-    return float(noise_on_the_lattice_but_not_the_value(np.array([x]), 1.0, secure_bits())[0])
+    noise = FreshNoise(secure_bits())
+    values = noise_on_the_lattice_but_not_the_value(noise, np.array([x]), 1.0, sensitivity=1.0)
+    return float(values[0])
 
 
 # --- Which of two values can have given the output? -----------------------------------------------
@@ -168,7 +168,7 @@ def test_attack_on_a_release_learns_nothing():
 
 
 def test_attack_breaks_a_release_whose_values_are_not_on_the_lattice(monkeypatch):
-    monkeypatch.setattr(scatter, "add_gaussian", noise_on_the_lattice_but_not_the_value)
+    monkeypatch.setattr(FreshNoise, "gaussian", noise_on_the_lattice_but_not_the_value)
     table = attack_on_a_release(neighbours())
     assert np.trace(table) / 2 > 0.9
     assert tells_apart(table)
@@ -202,7 +202,7 @@ def test_released_values_lie_on_one_lattice_whatever_the_data(table, epsilon, lo
 
 
 def test_values_not_on_the_lattice_would_be_noticed(monkeypatch):
-    monkeypatch.setattr(scatter, "add_gaussian", noise_on_the_lattice_but_not_the_value)
+    monkeypatch.setattr(FreshNoise, "gaussian", noise_on_the_lattice_but_not_the_value)
     release = DPPCA(1, epsilon=4.0, location=None).fit(TABLES["thirds"]).release_
     step = math.ldexp(1.0, lattice_exponent(release.noise_sd))
     assert (np.fmod(np.diagonal(release.scatter), step) != 0).any()

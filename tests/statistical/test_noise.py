@@ -6,8 +6,8 @@ from scipy import stats
 
 from gdppca import DPPCA
 from gdppca.linalg import vecd
-from gdppca.noise import gaussian
-from gdppca.noise.bits import secure_bits, seeded_bits
+from gdppca.noise import gaussian, secure_noise, seeded_noise
+from gdppca.noise.bits import secure_bits
 from gdppca.noise.gaussian import add_gaussian
 from gdppca.releases import private_scatter
 
@@ -77,7 +77,7 @@ def test_entries_of_the_noise_are_uncorrelated():
     assert np.abs(correlation).max() < 6 / np.sqrt(3000)
 
 
-@pytest.mark.parametrize("source", [secure_bits(), seeded_bits(2)])
+@pytest.mark.parametrize("source", [secure_noise(), seeded_noise(2)])
 def test_spectrum_of_the_noise_ends_at_the_floor(source):
     from gdppca.privacy import GaussianEvent
     from gdppca.releases import ScatterNoise

@@ -27,13 +27,10 @@ _LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Parameters:
-    """What a user chooses, unchecked: names, meanings and defaults are those of `DPPCA`."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class Choices:
+    """What a user of `DPPCA` chooses beside the budget, unchecked; its docstring tells meanings."""
 
-    n_components: Any = 2
-    epsilon: float = 1.0
-    delta: float = 1e-6
     sign: Any = "spherical"
     radius: Any = None
     quantile: Any = None
@@ -43,6 +40,15 @@ class Parameters:
     location: Any = "auto"
     scale: Any = None
     scale_share: float = 0.2
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Parameters(Choices):
+    """All that a fit is designed from: the same names and defaults as those of `DPPCA`."""
+
+    n_components: Any = 2
+    epsilon: float = 1.0
+    delta: float = 1e-6
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
@@ -64,8 +70,8 @@ def design_of(
     asked: Parameters, public: Public, supply: Supply = Supply.TABLE, shares: Shares | None = None
 ) -> Design:
     """Check every parameter against public numbers, and share the budget out, once."""
-    start = _start(asked, public, supply)
     radius = _radius(asked, public, supply)
+    start = _start(asked, public, supply)
     shares = shares or Shares()
     more = _more(asked, public, shares)
     beside = tuple(event for step in (*radius, *more) for event in step.events)

@@ -23,6 +23,7 @@ from gdppca.releases.publish import generic_names, published
 from gdppca.steps.base import State
 from gdppca.tables.base import Table
 from gdppca.tables.frames import Matrix, as_matrix
+from gdppca.tables.memory import MemoryTable
 from gdppca.tables.open import open_table
 from gdppca.theory import (
     LoadingIntervals,
@@ -128,18 +129,18 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._forget()
         noise = noise_for(self.random_state)
         with open_table(source, noise, **how) as table:
-            self._learn_table(source, table)
+            require_columns(table.n_samples, table.n_features)
             design = self._design(table, shares)
+            self._learn_table(source, table)  # nothing of a table whose fit is refused
             state = run(design, table, noise, self.ledger, progress)
         return self._publish(design, state, self.ledger, seeded=noise.seeded)
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
-        require_columns(table.n_samples, table.n_features)
-        if table.names is None or not hasattr(source, "columns"):
-            self._learn_columns(table.n_features, table.names)
-        else:
+        if isinstance(table, MemoryTable) and table.names and hasattr(source, "columns"):
             validate_data(self, source, reset=True, skip_check_array=True)
+        else:  # scikit-learn finds no names in tables of Dask, Spark and DuckDB
+            self._learn_columns(table.n_features, table.names)
 
     @abstractmethod
     def _design(self, table: Table, shares: Shares | None) -> Design:

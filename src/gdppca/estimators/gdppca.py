@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from gdppca._errors import ParameterError, PrivacyWarning, StateError
-from gdppca.design import Design, Parameters, Shares, design_of, run
+from gdppca.design import Choices, Design, Parameters, Shares, design_of, run
 from gdppca.estimators._base import (
     PrivatePCA,
     check_components,
@@ -31,7 +31,7 @@ from gdppca.tables.memory import MemoryTable
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DPPCA(PrivatePCA):
+class DPPCA(Choices, PrivatePCA):
     r"""Robust and differentially private principal component analysis.
 
     Heavy tails do not bend it, a few poisoned rows bend it little, no bounds on the columns are
@@ -126,16 +126,6 @@ class DPPCA(PrivatePCA):
     >>> np.abs(pca.components_[0]).argmax()
     np.int64(0)
     """
-
-    sign: Any = "spherical"
-    radius: Any = None
-    quantile: Any = None
-    quantile_share: float = 0.05
-    pairs: Any = "auto"
-    calibration: str = "tight"
-    location: Any = "auto"
-    scale: Any = None
-    scale_share: float = 0.2
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release private principal components of a table.

@@ -82,14 +82,21 @@ class Case:
         if scale is not None:
             state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
         if self._walk is not None:
-            multiplier = 1 / (self._walk.mu * math.sqrt(self.centre_share))
-            state = state.with_(events=(gaussian_event(CENTRE, multiplier),))
+            state = state.with_(events=(self._walk_event,))
         if self.centre == "private":
             state = state.with_(location=np.zeros(self.n_features), scheme=OneSample())
         if radius is not None:
             length = self.spectrum.length_quantile(radius.quantile)
             state = state.with_(sign=as_sign(self.asked.sign, length), events=radius.events)
         return state
+
+    @property
+    def _walk_event(self) -> Event:
+        """What the search for a centre is expected to draw."""
+        assert self._walk is not None
+        if math.isinf(self._walk.mu):  # it costs nothing then: no share of anything
+            return gaussian_event(CENTRE, 0.0)
+        return gaussian_event(CENTRE, 1 / (self._walk.mu * math.sqrt(self.centre_share)))
 
     @cached_property
     def level(self) -> ScatterNoise:

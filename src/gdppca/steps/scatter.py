@@ -99,6 +99,7 @@ def _gaussian(events: tuple[Event, ...]) -> list[Event]:
     return [event for event in events if isinstance(event, GaussianEvent)]
 
 
+@np.errstate(over="ignore")  # infinity is too large as well
 def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> None:
     """Refuse a matrix that floating point cannot hold, from public numbers and unspent.
 

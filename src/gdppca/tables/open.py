@@ -17,7 +17,7 @@ from gdppca.tables.files import can_read_whole, column_names, read_labels, read_
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
-from gdppca.tables.sources import ArrowData, Source, Spooled, found_files
+from gdppca.tables.sources import ArrowData, Source, Spooled, files_behind, found_files
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 _PATHS = (str, os.PathLike)
@@ -63,6 +63,8 @@ def open_table(
     if isinstance(source, Table):
         return source
     _check_columns(columns)
+    if whole is not False and isinstance(source, _PATHS):
+        _require_there(source)
     package = _package(source)
     if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
         if assume_shuffled:
@@ -74,8 +76,8 @@ def open_table(
         return replace(table, codes=codes, groups=names)
     if whole:
         raise ParameterError(
-            "`variances`, `score_map` and `groups` need all rows in memory, and so do the methods "
-            "that ours is compared with: a table, or one CSV or Parquet file that fits into it."
+            "`variances`, `score_map` and `groups`, like every estimator but DPPCA, need a table "
+            "in memory, or one CSV or Parquet file that fits into memory."
         )
     return _in_parts(source, package, None if assume_shuffled else noise.keys(), columns)
 
@@ -83,6 +85,17 @@ def open_table(
 def _check_columns(columns: list[str] | None) -> None:
     if columns is not None and (isinstance(columns, str) or not columns):
         raise DataError("`columns` must be a list of names.")
+
+
+def _require_there(name: str | os.PathLike[str]) -> None:
+    """Refuse a name of nothing; a text may be somebody's cell, or many, and is not quoted."""
+    try:
+        there = Path(name).is_dir() or bool(files_behind(Path(name)))
+    except (OSError, ValueError):  # too long for a name, say
+        there = False
+    if not there:
+        quoted = "of that name" if isinstance(name, str) else f"'{name}'"
+        raise DataError(f"There is no file {quoted}.")
 
 
 def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: bool | None) -> bool:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gdppca.auditing import METHODS
-from gdppca.auditing.draws import _given_on
-from gdppca.steps import histogram, quantile
+from gdppca.auditing.draws import repeated
+from gdppca.noise import FreshNoise
 
 STEPS = (
     "centre",
@@ -26,12 +26,11 @@ def test_draws_move_by_the_whole_claim_and_no_more(name, epsilon):
     [mechanism] = experiment.run.args
     for table in experiment.tables:
         heard = experiment.run(table)
-        moved = [_given_on(mechanism, one, heard.draws) for one in experiment.tables]
-        evidence = sum(
-            np.sum(((one[0] - other[0]) / one[1]) ** 2)
-            for draw, one, other in zip(heard.draws, *moved, strict=True)
-            if draw.name == "add_gaussian"
-        )
+        moved = [repeated(mechanism, one, heard.draws) for one in experiment.tables]
+        pairs = [pair for pair in zip(*moved, strict=True) if pair[0].kind == "gaussian"]
+        assert all(one.scale == other.scale for one, other in pairs)
+        assert all(one.moved_by(other.exact) <= 1 for one, other in pairs)
+        evidence = sum(np.sum(((one.exact - other.exact) / one.scale) ** 2) for one, other in pairs)
         mu = experiment.claim.mu
         assert 0.9 * mu**2 < evidence <= (1 + 1e-9) * mu**2
         assert experiment.score(heard) != 0.0
@@ -41,7 +40,7 @@ def test_favoured_candidate_is_as_good_as_its_rival_on_one_table_only(monkeypatc
     experiment = METHODS["quantile"](4.0, 1e-5)
     seen = []
     monkeypatch.setattr(
-        quantile, "noisy_argmax", lambda scores, *_: seen.append(np.sort(scores)) or 0
+        FreshNoise, "argmax", lambda self, scores, epsilon: seen.append(np.sort(scores)) or 0
     )
     for table in experiment.tables:
         experiment.run(table)
@@ -53,18 +52,14 @@ def test_favoured_candidate_is_as_good_as_its_rival_on_one_table_only(monkeypatc
 
 def test_climb_without_noise_stops_where_the_table_says(monkeypatch):
     experiment = METHODS["quantile-unbounded"](4.0, 1e-5)
-    monkeypatch.setattr(
-        quantile, "integer_laplace", lambda size, *_: np.zeros(size, dtype=np.int64)
-    )
+    monkeypatch.setattr(FreshNoise, "laplace", lambda self, exact, scale: exact)
     assert [experiment.score(experiment.run(table)) for table in experiment.tables] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["score-map", "score-map-groups", "score-map-sparse"])
 def test_row_moves_between_two_cells_that_are_shown(name, monkeypatch):
     experiment = METHODS[name](4.0, 1e-5)
-    monkeypatch.setattr(
-        histogram, "integer_laplace", lambda size, *_: np.zeros(size, dtype=np.int64)
-    )
+    monkeypatch.setattr(FreshNoise, "laplace", lambda self, exact, scale: exact)
     first, second = (experiment.run(table) for table in experiment.tables)
     assert np.abs(first.counts - second.counts).sum() == 2
     assert experiment.score(first) > 0 > experiment.score(second)

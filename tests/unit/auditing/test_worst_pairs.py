@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, ParameterError, SignCovariancePCA
 from gdppca.auditing import METHODS, Experiment, experiment_for
-from gdppca.auditing.draws import Overheard, _given_on
+from gdppca.auditing.draws import Heard, repeated
 from gdppca.auditing.worst_pairs import _exact, _reach
 from gdppca.signs import NAMES, Spherical, as_sign
 
@@ -57,21 +58,24 @@ OVERHEARD = {
 def test_all_draws_together_move_by_the_whole_claim_and_no_more(estimator, share):
     """Σ(Δ/σ)² over everything drawn is μ², whatever the path: no noise is needed to see that."""
     experiment = experiment_for(estimator)
+
+    def mechanism(table, noise):
+        return clone(estimator).set_params(random_state=noise).fit(table)
+
     for table in experiment.tables:
         heard = experiment.run(table)
-        assert isinstance(heard, Overheard)
-        moved = [_given_on(estimator.fit, one, heard.draws) for one in experiment.tables]
-        evidence = sum(
-            np.sum(((one[0] - other[0]) / one[1]) ** 2)
-            for draw, one, other in zip(heard.draws, *moved, strict=True)
-            if draw.name == "add_gaussian"
-        )
+        assert isinstance(heard, Heard)
+        moved = [repeated(mechanism, one, heard.draws) for one in experiment.tables]
+        pairs = [pair for pair in zip(*moved, strict=True) if pair[0].kind == "gaussian"]
+        assert all(one.scale == other.scale for one, other in pairs)
+        assert all(one.moved_by(other.exact) <= 1 for one, other in pairs)
+        evidence = sum(np.sum(((one.exact - other.exact) / one.scale) ** 2) for one, other in pairs)
         assert share * experiment.claim.mu**2 < evidence <= (1 + 1e-9) * experiment.claim.mu**2
 
 
 def test_centre_without_a_proof_is_not_overheard():
     experiment = experiment_for(SignCovariancePCA(1, location="pmwm-published"))
-    assert not isinstance(experiment.run(experiment.tables[0]), Overheard)
+    assert not isinstance(experiment.run(experiment.tables[0]), Heard)
     assert experiment.claim.status == "none"
 
 

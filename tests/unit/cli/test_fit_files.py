@@ -7,8 +7,8 @@ from pyarrow import csv, parquet
 from typer.testing import CliRunner
 
 from gdppca import Release
-from gdppca.cli import fit
 from gdppca.cli.main import app
+from gdppca.tables import open as opening
 
 
 def run(*arguments):
@@ -39,14 +39,14 @@ def test_folders_patterns_and_lists_are_read(data, folder):
 
 
 def test_large_file_is_read_in_parts(folder, monkeypatch):
-    monkeypatch.setattr(fit, "_LARGEST_AT_ONCE", 1000)
-    monkeypatch.setattr(fit, "read_table", None)  # it is not read whole
+    monkeypatch.setattr(opening, "_LARGEST_AT_ONCE", 1000)
+    monkeypatch.setattr(opening, "read_table", None)  # it is not read whole
     assert run("all.csv", "-o", "r.json").exit_code == 0
     assert Release.load("r.json").n_samples == 3000
 
 
 def test_small_file_is_read_whole(folder, monkeypatch):
-    monkeypatch.setattr("gdppca.estimators.DPPCA.fit_stream", None)
+    monkeypatch.setattr(opening, "_in_parts", None)
     assert run("all.csv", "-o", "r.json").exit_code == 0
 
 
@@ -61,8 +61,11 @@ def test_order_may_be_taken_as_it_is_and_the_release_says_so(folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["visits", "--score-map", "0.2"], "fits into memory"),
-        (["visits", "--variances", "0.2"], "fits into memory"),
+        (["visits", "--score-map", "0.2"], "`--score-map` and `--groups`"),
+        (["visits", "--score-map", "0.2"], "file that fits into memory"),
+        (["visits", "--variances", "0.2"], "file that fits into memory"),
+        (["visits", "--score-map", "0.2", "--groups", "d=1,2"], "file that fits into memory"),
+        (["all.csv", "--variances", "0.2", "--assume-shuffled"], "`--assume-shuffled` is for"),
         (["all.csv", "--variances", "0.2", "--assume-shuffled"], "read in parts"),
         (["visits", "all.csv"], "several kinds"),
         (["nothing/*.csv"], "nothing/*.csv"),

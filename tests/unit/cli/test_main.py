@@ -15,6 +15,7 @@ from gdppca import Release
 from gdppca._errors import MissingExtraError
 from gdppca.cli import demo, show
 from gdppca.cli.main import app
+from gdppca.noise import FreshNoise
 
 
 def run(*arguments):
@@ -155,10 +156,11 @@ def test_components_below_the_noise_are_marked(tmp_path):
 
 
 def test_no_noise_is_drawn_before_the_files_are_known_to_be_writable(data, tmp_path, monkeypatch):
-    def fail(*args):
+    def fail(*_, **__):
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", fail)
+    for name in ("gaussian", "laplace", "argmax", "generator"):
+        monkeypatch.setattr(FreshNoise, name, fail)
     result = run("fit", data, "-o", tmp_path / "none" / "r.json")
     assert result.exit_code == 2
 

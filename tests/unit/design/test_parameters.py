@@ -6,6 +6,7 @@ import pytest
 
 from gdppca import DPPCA, ParameterError, plan
 from gdppca.design import Parameters, design_of
+from gdppca.steps.base import Public
 
 
 def defaults(function):
@@ -47,4 +48,4 @@ def test_parameters_of_an_estimator_are_its_own():
 )
 def test_what_is_wrong_is_refused(asked, message):
     with pytest.raises(ParameterError, match=message):
-        design_of(Parameters(**asked), 100, 2)
+        design_of(Parameters(**asked), Public.of(100, 2))

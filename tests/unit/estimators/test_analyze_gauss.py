@@ -8,7 +8,7 @@ from simulate import spiked
 
 from gdppca import DataError, ParameterError, PrivacyWarning, Release, sin_theta
 from gdppca.estimators import AnalyzeGauss
-from gdppca.estimators.analyze_gauss import printed_covariance
+from gdppca.steps.printed import printed_covariance
 
 
 @pytest.fixture

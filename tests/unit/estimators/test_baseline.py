@@ -6,10 +6,19 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, Ledger, ParameterError, SignCovariancePCA
-from gdppca.estimators import _baseline
-from gdppca.estimators._base import Found
+from gdppca import (
+    DPPCA,
+    NSGGD,
+    SGPCA,
+    AnalyzeGauss,
+    DataError,
+    Ledger,
+    ParameterError,
+    SignCovariancePCA,
+)
+from gdppca.estimators import _base
 from gdppca.privacy.accounting import gaussian_epsilon
+from gdppca.steps.winsorized_mean import WinsorizedMean
 
 SPIKED = [90.0, 1.0, 1.0]
 BASELINES = {
@@ -38,6 +47,14 @@ def X(rng):
 
 def fresh(estimator, **changes):
     return type(estimator)(**(estimator.get_params() | changes))
+
+
+@each(ALL)
+def test_file_that_is_not_there_is_said_and_a_text_is_not_quoted(make, tmp_path):
+    with pytest.raises(DataError, match=r"There is no file '.*visits\.csv'"):
+        fresh(make).fit(tmp_path / "visits.csv")
+    with pytest.raises(DataError, match="There is no file of that name"):
+        fresh(make).fit("visits.csv")
 
 
 @pytest.mark.parametrize("kind", [DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA])
@@ -78,7 +95,7 @@ def test_refused_joint_release_leaves_nothing_of_the_old_fit(X):
 @pytest.mark.filterwarnings("ignore")
 def test_failure_after_the_debit_tells_what_is_spent(make, X, monkeypatch):
     promised = fresh(make).fit(X).guarantee_.nominal_epsilon
-    monkeypatch.setattr(type(make), "_publish", mock.Mock(side_effect=RuntimeError("broken")))
+    monkeypatch.setattr(_base, "published", mock.Mock(side_effect=RuntimeError("broken")))
     with pytest.raises(RuntimeError) as caught:
         fresh(make).fit(X)
     assert f"epsilon = {promised:g}, delta = 1e-06" in caught.value.__notes__[0]
@@ -86,7 +103,7 @@ def test_failure_after_the_debit_tells_what_is_spent(make, X, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 def test_spend_that_is_told_is_that_of_the_zcdp_budget(X, monkeypatch):
-    monkeypatch.setattr(SignCovariancePCA, "_center", mock.Mock(side_effect=RuntimeError))
+    monkeypatch.setattr(WinsorizedMean, "draw", mock.Mock(side_effect=RuntimeError))
     with pytest.raises(RuntimeError) as caught:
         SignCovariancePCA(1, rho=0.5).fit(X)
     assert f"epsilon = {gaussian_epsilon(1.0, 1e-6):g}" in caught.value.__notes__[0]
@@ -94,11 +111,10 @@ def test_spend_that_is_told_is_that_of_the_zcdp_budget(X, monkeypatch):
 
 @each(BASELINES)
 @pytest.mark.filterwarnings("ignore")
-def test_everything_that_is_refused_is_refused_before_the_debit(make, X, tmp_path, monkeypatch):
+def test_everything_that_is_refused_is_refused_before_the_debit(make, X, tmp_path, no_noise):
     ledger = Ledger(f"sqlite:///{tmp_path / 'budget.db'}")
     ledger.create("patients", 100.0, 1e-5)
     address = f"{ledger.address}#patients"
-    monkeypatch.setattr(Found, "leading", mock.Mock(side_effect=AssertionError("noise was drawn")))
     for wrong in ({"epsilon": 0.0}, {"n_components": 4}, {"delta": 0.0}, {"random_state": 1}):
         with pytest.raises(ParameterError):
             fresh(make, ledger=address, **wrong).fit(X)
@@ -115,7 +131,7 @@ def test_debit_comes_before_the_draw(make, X):
         raise KeyboardInterrupt
 
     pca = fresh(make)
-    with mock.patch.object(_baseline, "enter", entered), pytest.raises(KeyboardInterrupt):
+    with mock.patch("gdppca.design.run.enter", entered), pytest.raises(KeyboardInterrupt):
         pca.fit(X)
     assert not hasattr(pca, "release_")
     assert seen == [pca.fit(X).guarantee_.events]  # what is entered is what is promised

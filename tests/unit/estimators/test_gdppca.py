@@ -27,7 +27,6 @@ from gdppca import (
     sin_theta,
 )
 from gdppca._errors import BudgetExceeded, LedgerError
-from gdppca.estimators import _run
 from gdppca.kernels import sign_covariance
 from gdppca.ledgers import Ledger
 
@@ -79,6 +78,18 @@ def test_frames_give_the_same_as_arrays(convert, X):
     assert list(pca.feature_names_in_) == names
     assert pca.release_.feature_names == tuple(names)
     np.testing.assert_allclose(pca.transform(frame), (X - pca.mean_) @ pca.components_.T)
+
+
+@pytest.mark.parametrize("kind", ["dask", "duckdb"])
+def test_tables_elsewhere_keep_their_names(kind, X):
+    frame = pd.DataFrame(X, columns=["age", "weight", "height", "pulse"])
+    if kind == "dask":
+        table = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+    else:
+        table = pytest.importorskip("duckdb").connect().from_df(frame)
+    pca = DPPCA().fit(table)
+    assert list(pca.feature_names_in_) == list(frame)
+    assert pca.release_.feature_names == tuple(frame)
 
 
 @pytest.mark.parametrize(("output", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
@@ -324,11 +335,7 @@ class TestBadInput:
             pca = DPPCA(epsilon=40.0, delta=1e-5, calibration="paper").fit(X)
         assert pca.guarantee_.epsilon > 40
 
-    def test_no_number_is_drawn_when_a_parameter_is_bad(self, X, monkeypatch):
-        def fail(*args):
-            raise AssertionError("noise was drawn")
-
-        monkeypatch.setattr("gdppca.steps.scatter.add_gaussian", fail)
+    def test_no_number_is_drawn_when_a_parameter_is_bad(self, X, no_noise):
         with pytest.raises(ParameterError):
             DPPCA(n_components=9).fit(X)
 
@@ -406,7 +413,7 @@ class TestCentreAndScale:
         X = rng.normal(size=(n, 5))
         wishes = {"location": "private", "scale": "private"}
         pca = DPPCA(2, epsilon=epsilon, **wishes, random_state=0)
-        with warnings.catch_warnings(), mock.patch.object(_run, "enter") as debit:
+        with warnings.catch_warnings(), mock.patch("gdppca.design.run.enter") as debit:
             warnings.simplefilter("ignore")
             try:
                 pca.fit(X)
@@ -465,7 +472,7 @@ class TestCentreAndScale:
         def fail(*_):
             raise RuntimeError("broken")
 
-        monkeypatch.setattr("gdppca.estimators._run.private_scatter", fail)
+        monkeypatch.setattr("gdppca.steps.scatter.noisy_matrix", fail)
         with pytest.raises(RuntimeError) as caught:
             DPPCA(2, epsilon=1.5).fit(rng.normal(size=(5000, 3)))
         assert "epsilon = 1.5" in caught.value.__notes__[0]
@@ -508,12 +515,7 @@ class TestLedger:
         assert release.guarantee.epsilon <= account.spent * (1 + 1e-9)
         assert account.spent <= 0.5 * (1 + 1e-6) + (0.1 if "calibration" in parameters else 0)
 
-    def test_refused_fit_draws_no_noise(self, ledger, rng, monkeypatch):
-        def draw(*_):
-            raise AssertionError("noise was drawn")
-
-        monkeypatch.setattr("gdppca.estimators._run.private_scatter", draw)
-        monkeypatch.setattr("gdppca.estimators._run.private_spatial_median", draw)
+    def test_refused_fit_draws_no_noise(self, ledger, rng, no_noise):
         with pytest.raises(BudgetExceeded):
             DPPCA(2, epsilon=1.5, delta=1e-5, ledger=f"{ledger.address}#patients").fit(
                 rng.normal(size=(2000, 4))
@@ -559,3 +561,46 @@ class TestLedger:
             DPPCA(2, ledger=f"{ledger.address}#patients", random_state=0).fit(
                 rng.normal(size=(99, 4))
             )
+
+
+class TestSizes:
+    """Noise that floats can hold, or a refusal that spends nothing."""
+
+    @pytest.fixture
+    def ledger(self, tmp_path):
+        address = f"sqlite:///{tmp_path}/budget.db"
+        Ledger(address).create("people", epsilon=100.0, delta=1e-5)
+        return f"{address}#people"
+
+    @staticmethod
+    def spends(ledger):
+        where, name = ledger.split("#")
+        return Ledger(where).account(name).spends
+
+    @pytest.mark.parametrize("radius", [1e-150, 1e-90, 1e80, 1e150])
+    def test_radius_of_any_size_gives_a_release(self, radius, rng, ledger, tmp_path):
+        X = rng.normal(size=(500, 3)) * [9, 3, 1]
+        wish = {"sign": "winsor", "epsilon": 5.0, "location": None}
+        pca = DPPCA("auto", radius=radius, ledger=ledger, **wish).fit(X * radius)
+        pca.release_.save(tmp_path / "r.json")
+        assert Release.load(tmp_path / "r.json").noise_sd == pca.noise_sd_
+        usual = DPPCA("auto", radius=1.0, **wish).fit(X)
+        assert pca.noise_sd_ / radius**2 == pytest.approx(usual.noise_sd_)  # noise knows no unit
+        assert pca.n_components_ == usual.n_components_ > 0
+        assert self.spends(ledger) == 1
+
+    @pytest.mark.parametrize(
+        ("wish", "rule"),
+        [
+            ({"radius": 1e151}, "between 1e-150 and 1e150"),
+            ({"radius": 1e-151}, "between 1e-150 and 1e150"),
+            ({"radius": 1e150, "epsilon": 1e-5, "delta": 1e-300}, "too large for floating point"),
+            ({"radius": 1e-150, "epsilon": 1e5}, "too small for floating point"),
+            ({"scale": "private", "scale_share": 1 - 1e-12}, "leaves nothing"),
+        ],
+    )
+    def test_matrix_that_no_float_holds_is_refused_unspent(self, wish, rule, ledger, rng):
+        X = rng.normal(size=(2 if "delta" in wish else 20_000, 2))
+        with pytest.raises(ParameterError, match=rule):
+            DPPCA(1, **{"sign": "winsor", "location": None, "ledger": ledger} | wish).fit(X)
+        assert self.spends(ledger) == 0

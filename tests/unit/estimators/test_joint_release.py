@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, ParameterError, Release
+from gdppca.steps.score_map import MapCounts
 
 
 @pytest.mark.parametrize(
@@ -39,11 +40,7 @@ def test_whole_release_spends_the_budget(parameters, rng, tmp_path):
         ({"groups": ["a"] * 300, "categories": ["a", "b"]}, "share"),
     ],
 )
-def test_bad_wish_spends_nothing(wish, words, rng, monkeypatch):
-    def spend(*_):
-        raise AssertionError("noise was drawn")
-
-    monkeypatch.setattr("gdppca.estimators._run.private_scatter", spend)
+def test_bad_wish_spends_nothing(wish, words, rng, no_noise):
     with pytest.raises(ParameterError, match=words):
         DPPCA(2).fit_release(rng.normal(size=(300, 4)), **wish)
 
@@ -80,7 +77,7 @@ def test_failed_map_tells_what_is_spent(rng, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("gdppca.estimators.joint_release.paid_map", fail)
+    monkeypatch.setattr(MapCounts, "draw", fail)
     with pytest.raises(RuntimeError) as caught:
         DPPCA(2, epsilon=1.5).fit_release(rng.normal(size=(3000, 4)), score_map=0.2)
     assert "epsilon = 1.5" in caught.value.__notes__[0]

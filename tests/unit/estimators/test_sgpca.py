@@ -8,8 +8,9 @@ from simulate import spiked
 
 from gdppca import DataError, ParameterError, Release, sin_theta
 from gdppca.estimators import SGPCA
-from gdppca.estimators.sgpca import likely_sensitivity, paired_differences
 from gdppca.noise import seeded_noise
+from gdppca.sensitivity import likely_projection
+from gdppca.steps.pairing import halved_differences
 
 SPIKES = [10.0, 5.0, 1.0, 1.0, 1.0]
 
@@ -21,19 +22,19 @@ def X():
 
 def test_sensitivity_is_the_formula_with_the_number_of_rows():
     expected = 4 * (0.1 + math.sqrt(0.1)) * math.sqrt(5 * (2 + math.log(2000))) / 2000
-    assert likely_sensitivity(np.array(SPIKES), 2, 2000) == pytest.approx(expected, rel=1e-12)
+    assert likely_projection(np.array(SPIKES), 2, 2000) == pytest.approx(expected, rel=1e-12)
 
 
 def test_noise_of_every_entry_is_the_formula_of_the_paper(X):
     pca = SGPCA(2, epsilon=0.5, delta=1e-5, eigenvalues=SPIKES, random_state=0).fit(X)
-    variance = 2 * likely_sensitivity(np.array(SPIKES), 2, 600) ** 2 / 0.25 * math.log(1.25e5)
+    variance = 2 * likely_projection(np.array(SPIKES), 2, 600) ** 2 / 0.25 * math.log(1.25e5)
     assert pca.noise_sd_ == pytest.approx(math.sqrt(2 * variance), rel=1e-12)
     exact = SGPCA(2, epsilon=math.inf, eigenvalues=SPIKES, random_state=0).fit(X)
     noise = (pca.scatter_ - exact.scatter_)[np.triu_indices(5)]  # same seed, same pairs
     assert 0.4 < noise.std() / math.sqrt(variance) < 1.7
 
 
-def test_exact_matrix_is_the_projection_of_the_paired_differences(X):
+def test_exact_matrix_is_the_projection_of_the_halved_differences(X):
     pca = SGPCA(2, epsilon=math.inf, eigenvalues=SPIKES, random_state=3).fit(X)
     order = seeded_noise(3).permutation(600)
     Z = (X[order[300:]] - X[order[:300]]) / math.sqrt(2)
@@ -45,7 +46,7 @@ def test_exact_matrix_is_the_projection_of_the_paired_differences(X):
 
 def test_differences_leave_out_an_odd_row_and_stay_finite():
     huge = np.array([[1.7e308], [-1.7e308], [5.0]])
-    Z = paired_differences(huge, seeded_noise(0))
+    Z = halved_differences(huge, seeded_noise(0))
     assert Z.shape == (1, 1)
     assert np.isfinite(Z).all()
 

@@ -10,6 +10,8 @@ from simulate import spiked
 from gdppca import DPPCA, ParameterError, PrivacyWarning, Release, sin_theta
 from gdppca.estimators import SignCovariancePCA
 from gdppca.kernels import sign_covariance
+from gdppca.steps.scatter import Scatter
+from gdppca.steps.winsorized_mean import WinsorizedMean
 
 
 @pytest.fixture
@@ -49,7 +51,8 @@ def test_public_centre_is_that_of_dppca(X):
 
 def test_price_of_printed_noise_is_told_before_anything_is_drawn(X, monkeypatch):
     drawn = []
-    monkeypatch.setattr(SignCovariancePCA, "_center", lambda *_: drawn.append(True))
+    for step in (WinsorizedMean, Scatter):
+        monkeypatch.setattr(step, "draw", lambda *_: drawn.append(True))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(PrivacyWarning, match="printed noise spends"):

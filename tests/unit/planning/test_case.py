@@ -10,7 +10,7 @@ import pytest
 from gdppca import DPPCA, ParameterError, plan
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.signs import Trimmed
-from gdppca.steps.scale import expected_scale_error
+from gdppca.steps.refine import expected_scale_error
 
 N, D = 3000, 4
 ZEROS, ONES = np.zeros(D), np.ones(D)

@@ -12,12 +12,11 @@ from scipy.optimize import minimize
 
 from gdppca import DPPCA, AnalyzeGauss, DataError, ParameterError, PrivacyWarning, Release
 from gdppca._errors import ReleaseError
+from gdppca.noise import FreshNoise
 from gdppca.privacy import Guarantee, NonPrivateEvent, PureEvent
 from gdppca.releases import ScoreMap, score_map
 from gdppca.releases.files import checksum
-from gdppca.releases.mapping import _scores
 from gdppca.releases.score_map import _nearest_with_total
-from gdppca.steps import histogram
 
 CENTERS = np.array([[-4.0, -1.5], [0.0, 3.0], [4.0, -1.5]])
 FRAME = ((-10.0, 10.0), (-8.0, 8.0))
@@ -134,23 +133,6 @@ def test_without_noise_it_is_the_histogram_of_the_scores(fitted):
     assert all(isinstance(event, NonPrivateEvent) for event in shown.guarantee.events)
 
 
-@pytest.mark.parametrize("axes", [(0, 1), (2, 0)])
-def test_scores_are_those_of_transform(axes):
-    X, _ = clusters(200)
-    scale = np.array([1.0, 2.0, 3.0, 0.5, 1e-3])
-    pca = DPPCA(3, random_state=0, location=np.full(5, 0.3), scale=scale).fit(X)
-    scores = _scores(X, pca.release_, axes)
-    np.testing.assert_allclose(scores, pca.transform(X)[:, list(axes)], rtol=1e-12, atol=1e-12)
-
-
-def test_scores_at_the_ends_of_the_floats_are_finite():
-    X, _ = clusters(50)
-    pca = DPPCA(2, random_state=0, location=np.full(5, -1e308), scale=np.full(5, 1e-3)).fit(X)
-    hostile = np.array([[1.7e308] * 5, [-1.7e308, 1.7e308] * 2 + [0.0], [5e-324] * 5, [0.0] * 5])
-    assert np.isfinite(_scores(hostile, pca.release_, (0, 1))).all()
-    assert score_map(np.tile(hostile, (5, 1)), pca, random_state=0).counts.ndim == 3
-
-
 @pytest.mark.parametrize("value", [0.0, 1e-300, -3.0, 1e6, 1.7e308])
 def test_any_replaced_row_moves_two_counts_by_one(fitted, value):
     X, which, pca = fitted
@@ -262,8 +244,8 @@ def no_spend(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("spent")
 
-    for name in ("noisy_argmax", "integer_laplace", "add_gaussian"):
-        monkeypatch.setattr(histogram, name, refuse)
+    for name in ("argmax", "laplace", "gaussian"):
+        monkeypatch.setattr(FreshNoise, name, refuse)
 
 
 @pytest.mark.usefixtures("no_spend")

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from simulate import spiked
 
-from gdppca.noise import seeded_noise
+from gdppca.noise import Overheard, Repeated, seeded_noise
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
-from gdppca.steps import centre as spatial_median
 from gdppca.steps.centre import centre_budget, private_spatial_median
 
 MU = 1 / gaussian_multiplier(0.5, 1e-5)
@@ -95,38 +94,19 @@ def test_cautious_walk_gives_up_early_where_home_is_too_far():
     assert private_spatial_median(X, MU, seeded_noise(0), cautious=True).arrived
 
 
-class Recorder:
-    """Stands in for the noise: records exact values, returns what it is told or noise."""
-
-    def __init__(self, monkeypatch, replay=None):
-        self.exact, self.sigma, self.released = [], [], []
-        self._replay = iter(replay) if replay is not None else None
-        self._noise = spatial_median.add_gaussian
-        monkeypatch.setattr(spatial_median, "add_gaussian", self)
-
-    def __call__(self, values, sigma, rng):
-        released = (
-            values + rng.generator().normal(scale=sigma, size=values.shape)
-            if self._replay is None
-            else next(self._replay)
-        )
-        self.exact.append(values)
-        self.sigma.append(sigma)
-        self.released.append(released)
-        return released
-
-
 def moves(X, neighbour, mu, seed):
     """Moves of every draw over its noise, and the two results given the same draws."""
-    with pytest.MonkeyPatch.context() as patch:
-        first = Recorder(patch)
-        found = private_spatial_median(X, mu, seeded_noise(seed))
-    with pytest.MonkeyPatch.context() as patch:
-        second = Recorder(patch, replay=first.released)
-        again = private_spatial_median(neighbour, mu, seeded_noise(seed + 1))
+    heard = Overheard(seeded_noise(seed))
+    found = private_spatial_median(X, mu, heard)
+    repeated = Repeated(heard.draws)
+    again = private_spatial_median(neighbour, mu, repeated)
+    for draw, other in zip(heard.draws, repeated.draws, strict=True):
+        assert draw.kind == other.kind == "gaussian"
+        assert draw.scale == other.scale
+        assert draw.moved_by(other.exact) <= 1
     moved = [
-        np.linalg.norm(a - b) / sigma
-        for a, b, sigma in zip(first.exact, second.exact, first.sigma, strict=True)
+        np.linalg.norm(draw.exact - other.exact) / draw.scale
+        for draw, other in zip(heard.draws, repeated.draws, strict=True)
     ]
     return np.array(moved), found, again
 
@@ -144,6 +124,7 @@ def test_one_row_moves_no_draw_by_more_than_it_says(row, other, seed, mu):
     neighbour = X.copy()
     neighbour[0] = other
     moved, found, again = moves(X, neighbour, mu, seed)
+    assert len(moved) == len(found.events)
     stated = np.array([1 / event.noise_multiplier for event in found.events])
     assert (moved <= stated).all()
     # Given the same draws, two neighbours take the same path to the same place: nothing of the

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gdppca import ParameterError
-from gdppca.noise import noise_for, seeded_noise
+from gdppca.noise import FreshNoise, Overheard, noise_for, seeded_noise
+from gdppca.noise.bits import seeded_bits
 from gdppca.privacy import Guarantee, PureEvent
 from gdppca.steps import histogram
 from gdppca.steps.histogram import (
@@ -193,16 +195,23 @@ def test_bins_follow_rows_and_noise():
 # --- The frame ------------------------------------------------------------------------------------
 
 
-def recorded_scores(monkeypatch, choice=None):
-    """Collect the scores that reach the noise; the choice is fixed, so neighbours stay together."""
-    seen = []
+@dataclass(frozen=True)
+class FixedChoice(FreshNoise):
+    """Noise whose choices are fixed, so that neighbours stay together."""
 
-    def choose(scores, epsilon, rng):
-        seen.append(scores)
-        return len(scores) // 2 if choice is None else choice
+    choice: int
 
-    monkeypatch.setattr(histogram, "noisy_argmax", choose)
-    return seen
+    def argmax(self, scores, epsilon):
+        return self.choice
+
+
+def scores_seen(values, budget, choice):
+    """The scores that reach the noise, each of which says that one row moves it by at most one."""
+    heard = Overheard(FixedChoice(seeded_bits(0), choice))
+    private_interval(values, budget, heard)
+    assert {draw.kind for draw in heard.draws} == {"argmax"}
+    assert {draw.sensitivity for draw in heard.draws} == {1.0}
+    return [draw.exact for draw in heard.draws]
 
 
 @given(
@@ -213,13 +222,11 @@ def recorded_scores(monkeypatch, choice=None):
 )
 def test_one_value_moves_no_score_by_more_than_one(values, other, epsilon, choice):
     budget = histogram.AxisBudget(center=epsilon, width=epsilon)
-    with pytest.MonkeyPatch.context() as patch:
-        seen = recorded_scores(patch, choice)
-        for table in (values, [other, *values[1:]]):
-            private_interval(np.array(table), budget, seeded_noise(0))
-    half = len(seen) // 2
-    assert half == (3 if len(values) * epsilon >= histogram._FINE_NEED else 2)
-    for before, after in zip(seen[:half], seen[half:], strict=True):
+    first, second = (
+        scores_seen(np.array(table), budget, choice) for table in (values, [other, *values[1:]])
+    )
+    assert len(first) == (3 if len(values) * epsilon >= histogram._FINE_NEED else 2)
+    for before, after in zip(first, second, strict=True):
         np.testing.assert_array_less(np.abs(before - after), 1 + 1e-9)
 
 

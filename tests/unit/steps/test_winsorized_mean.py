@@ -1,108 +1,52 @@
-"""A private centre."""
+"""A private centre: what it draws."""
 
 import math
 
 import numpy as np
 import pytest
 
-from gdppca import ParameterError
-from gdppca.noise import secure_noise, seeded_noise
-from gdppca.privacy import NonPrivateEvent
+from gdppca.noise import Overheard, seeded_noise
 from gdppca.privacy.accounting import zcdp_rho
-from gdppca.steps import winsorized_mean as location
+from gdppca.steps.base import Public
 from gdppca.steps.winsorized_mean import (
-    location_events,
-    private_winsorized_mean,
+    WinsorizedMean,
     published_winsorized_mean,
+    winsorized_bounds,
+    winsorized_mean,
 )
 
 
-def test_without_noise_it_is_the_winsorised_mean(rng):
-    X = rng.standard_t(2, size=(2000, 3)) * [1, 5, 0.01] + [0, 100, -3]
-    found = private_winsorized_mean(X, math.inf, seeded_noise(0))
-    expected = np.clip(X, found.lower, found.upper).mean(axis=0)
-    np.testing.assert_allclose(found.center, expected, rtol=1e-6)
-    below, above = (found.lower > X).mean(axis=0), (found.upper < X).mean(axis=0)
-    assert (below <= 0.01).all()
-    assert (above <= 0.01).all()
-    narrow = np.quantile(X, [0.02, 0.98], axis=0)
-    assert (found.lower[:2] <= narrow[0][:2]).all()
-    assert isinstance(found.events[0], NonPrivateEvent)
-
-
-@pytest.mark.parametrize("shift", [0.0, 20.0, -1000.0])
-@pytest.mark.parametrize("kind", ["gaussian", "cauchy"])
-def test_centre_is_found_wherever_it_is(rng, shift, kind):
-    X = rng.normal(size=(3000, 5))
-    if kind == "cauchy":
-        X /= np.abs(rng.normal(size=(3000, 1)))
-    center = private_winsorized_mean(X + shift, 0.25, seeded_noise(1)).center
-    assert np.abs(center - shift).max() < 0.5
-
-
 def test_events_spend_the_budget_exactly():
-    assert zcdp_rho(location_events(0.3)) == pytest.approx(0.3, rel=1e-12)
-    assert len(location_events(0.3)) == 17
-
-
-def test_noise_has_the_recorded_ratio_to_the_sensitivity(rng, monkeypatch):
-    """What reaches the mechanism: counts with √(2d), ways with √d."""
-    seen = []
-
-    def spy(values, sigma, rng):
-        seen.append((values.size, sigma))
-        return values
-
-    monkeypatch.setattr(location, "add_gaussian", spy)
-    private_winsorized_mean(rng.normal(size=(500, 3)), 0.2, seeded_noise(0))
-    for (size, sigma), event in zip(seen, location_events(0.2), strict=True):
-        sensitivity = math.sqrt(size)  # 2d counts, or d ways, each moving by at most 1
-        assert sigma / sensitivity == pytest.approx(event.noise_multiplier, rel=1e-9)
-        assert sigma >= sensitivity * event.noise_multiplier
+    events = WinsorizedMean(public=Public.of(500, 3), zcdp_rho=0.3).events
+    assert zcdp_rho(events) == pytest.approx(0.3, rel=1e-12)
+    assert len(events) == 17
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e10, 1e300])
-def test_one_row_moves_each_statistic_by_at_most_its_sensitivity(rng, scale, monkeypatch):
-    statistics = []
-    monkeypatch.setattr(
-        location, "add_gaussian", lambda values, sigma, rng: statistics.append(values) or values
-    )
+def test_one_row_moves_each_statistic_by_at_most_its_sensitivity(rng, scale):
     X = scale * rng.standard_cauchy(size=(50, 4)).clip(-1e8, 1e8)
     lower, upper = np.array([[-1.0], [2.0]]) * np.ones(4)
     for _ in range(50):
         neighbour = X.copy()
         neighbour[rng.integers(50)] = rng.choice([-1.7e308, 0.0, 5e-324, 1.0, 1.7e308], size=4)
-        for table in (X, neighbour):
-            location._private_mean(table, lower, upper, 0.1, seeded_noise(0))
-        first, second = statistics[-2:]
-        assert np.abs(first - second).max() <= 1
+        first, second = (ways(table, lower, upper) for table in (X, neighbour))
+        assert np.abs(first.exact - second.exact).max() <= 1
+        assert first.moved_by(second.exact) <= 1
 
 
-def test_bounds_are_public_multiples_whatever_the_data(rng):
-    found = private_winsorized_mean(rng.normal(size=(800, 2)), 0.5, secure_noise())
-    for bound in (found.lower, found.upper):
-        mantissa = np.frexp(np.abs(bound))[0] * 2**10
-        np.testing.assert_array_equal(mantissa, np.rint(mantissa))
+def ways(table, lower, upper):
+    """What the noise of the mean is added to."""
+    heard = Overheard(seeded_noise(0))
+    winsorized_mean(table, lower, upper, 0.1, heard)
+    [draw] = heard.draws
+    return draw
 
 
-def test_strange_columns_have_a_defined_result():
-    n = 9000  # so many that the noise reaches the trimmed share once in 1e28
-    X = np.column_stack([np.full(n, 7.0), np.full(n, 1.7e308), np.zeros(n)])
-    found = private_winsorized_mean(X, 1.0, secure_noise())
-    assert np.isfinite(found.center).all()
-    assert (found.lower <= found.upper).all()
-    assert found.center[0] == pytest.approx(7.0, abs=0.1)
-    assert found.center[2] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_too_few_rows_are_warned_of(rng):
-    with pytest.warns(UserWarning, match="few"):
-        private_winsorized_mean(rng.normal(size=(50, 25)), 0.01, seeded_noise(0))
-
-
-def test_bad_budget_is_named(rng):
-    with pytest.raises(ParameterError, match="rho"):
-        private_winsorized_mean(rng.normal(size=(50, 2)), 0.0, seeded_noise(0))
+def test_bounds_without_noise_hold_all_but_a_small_share(rng):
+    X = rng.standard_t(2, size=(2000, 3))
+    lower, upper = winsorized_bounds(X, 0.0, seeded_noise(0))
+    assert ((lower > X).mean(axis=0) <= 0.01).all()
+    assert ((upper < X).mean(axis=0) <= 0.01).all()
 
 
 def test_published_mean_is_a_winsorised_mean_with_enough_budget(rng):

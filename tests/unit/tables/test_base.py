@@ -10,7 +10,6 @@ from gdppca.noise import OrderKeys, secure_noise, seeded_noise
 from gdppca.signs import as_sign
 from gdppca.tables.base import (
     LARGEST_SAMPLE,
-    OrderKeys,
     Recipe,
     divided,
     key_threshold,

@@ -16,10 +16,11 @@ from gdppca import DPPCA, DataError, Ledger, kendall_tau
 from gdppca._errors import ColumnTypeError, EngineError
 from gdppca.kernels import Blocks, silent
 from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
+from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import base, dask_running, dask_tasks
 from gdppca.tables import dask as engines_dask
-from gdppca.tables.base import OrderKeys, Recipe
+from gdppca.tables.base import Recipe
 from gdppca.tables.dask import DaskEngine
 
 dask = pytest.importorskip("dask")

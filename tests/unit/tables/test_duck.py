@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
@@ -19,10 +20,12 @@ from pyarrow import csv, dataset, parquet
 
 from gdppca import DPPCA, BudgetExceeded, DataError, Ledger, Release, kendall_tau, sin_theta
 from gdppca.kernels import Blocks
+from gdppca.noise import FreshNoise, OrderKeys
+from gdppca.noise.bits import secure_bits
 from gdppca.signs import as_sign
 from gdppca.tables import base, duck
-from gdppca.tables.base import OrderKeys, Recipe
-from gdppca.tables.open import open_engine
+from gdppca.tables.base import Recipe
+from gdppca.tables.open import open_table
 from gdppca.tables.sources import found_files
 
 KEYS = OrderKeys(b"a secret of thirty-two bytes ...")
@@ -50,13 +53,29 @@ def table(X):
     return pa.table(dict(zip("abc", X.T, strict=True)))
 
 
+@dataclass(frozen=True)
+class FixedKeys(FreshNoise):
+    """Noise whose secret order is known here."""
+
+    known: OrderKeys | None
+
+    def keys(self):
+        return self.known
+
+
+def opened(source, keys, columns=None):
+    """Rows that are read in parts, in the order of these keys or as they come."""
+    noise = FixedKeys(secure_bits(), keys)
+    return open_table(source, noise, columns=columns, assume_shuffled=keys is None, whole=False)
+
+
 def silent(done, total):
     pass
 
 
 def ordered(source, keys=KEYS, columns=None):
     """All rows of a source in the order in which they are summed."""
-    with open_engine(source, keys, columns) as engine:
+    with opened(source, keys, columns) as engine:
         return engine.sample(engine.n_samples)
 
 
@@ -103,7 +122,7 @@ def test_every_source_gives_the_same_rows_in_the_same_secret_order(name, X, tabl
 
 def test_without_keys_rows_keep_their_order(X, table):
     np.testing.assert_array_equal(ordered(table, None), X)
-    with open_engine(table, None) as engine:
+    with opened(table, None) as engine:
         np.testing.assert_array_equal(engine.sample(10), X[:10])
 
 
@@ -111,7 +130,7 @@ def test_sum_is_that_of_the_rows_in_their_order(X, table, tmp_path):
     parquet.write_table(table, tmp_path / "t.parquet")
     seen = []
     for keys, order in ((KEYS, np.argsort(KEYS.range(len(X)))), (None, slice(None))):
-        with open_engine(tmp_path / "t.parquet", keys) as engine:
+        with opened(tmp_path / "t.parquet", keys) as engine:
             total = engine.total(PAIRS, lambda done, n: seen.append((done, n)))
         np.testing.assert_allclose(total.mean(), kendall_tau(X[order], pairs=16), atol=1e-14)
         assert seen[-1] == (len(X), len(X))
@@ -120,7 +139,7 @@ def test_sum_is_that_of_the_rows_in_their_order(X, table, tmp_path):
 def test_batches_do_not_matter(X, table, monkeypatch):
     monkeypatch.setattr(duck, "_BATCH_ROWS", 7)
     monkeypatch.setattr(duck, "_BATCH_ENTRIES", 0)
-    with open_engine(table, None) as engine:
+    with opened(table, None) as engine:
         total = engine.total(PAIRS, silent)
     np.testing.assert_allclose(total.mean(), kendall_tau(X, pairs=16), atol=1e-14)
 
@@ -166,7 +185,7 @@ def test_whole_numbers_in_one_csv_may_be_fractions_in_the_next(tmp_path):
 
 
 def refused(source, columns=None):
-    with pytest.raises(DataError) as caught, open_engine(source, KEYS, columns) as engine:
+    with pytest.raises(DataError) as caught, opened(source, KEYS, columns) as engine:
         engine.total(Recipe(as_sign("spherical"), engine.n_features, Blocks(16)), silent)
     assert SECRET not in str(caught.value)
     error = caught.value
@@ -246,7 +265,7 @@ def test_file_that_changes_while_it_is_read_is_named(change, table, tmp_path, mo
         if change == "replaced":
             csv.write_csv(table, file)
 
-    with open_engine(file, KEYS) as engine:
+    with opened(file, KEYS) as engine:
         disturb()
         with pytest.raises(DataError, match=r"t\.csv' changed"):
             engine.total(PAIRS, silent)
@@ -285,7 +304,7 @@ def test_full_temporary_disk_is_told(tmp_path, monkeypatch):
     try:
         with (
             pytest.raises(DataError, match="disk of the temporary folder"),
-            open_engine(table, KEYS) as engine,
+            opened(table, KEYS) as engine,
         ):
             engine.total(Recipe(as_sign("spherical"), 20, Blocks(64)), silent)
     finally:
@@ -346,7 +365,7 @@ def _spilled(folder):
 def test_sample_is_random_and_of_its_size():
     n = 400_000
     table = pa.table({"a": np.arange(n, dtype=float)})
-    with open_engine(table, KEYS) as engine:
+    with opened(table, KEYS) as engine:
         sample = engine.sample(10_000).ravel()
     assert abs(len(sample) - 10_000) < 600
     assert len(np.unique(sample)) == len(sample)
@@ -407,7 +426,7 @@ def test_no_name_of_a_column_gets_into_the_way_of_the_keys(X, name, tmp_path):
         {"a": X[:, 0], "b": X[:, 1], "z": X[:, 2], name + "_": X[:, 0], name: X[:, 0]}
     )
     assert np.array_equal(ordered(beside, columns=["a", "b", "z"]), plain)
-    with open_engine(beside, KEYS, ["a", "b", "z"]) as engine:
+    with opened(beside, KEYS, ["a", "b", "z"]) as engine:
         few = engine.sample(100)
     assert np.array_equal(few, plain[: len(few)])
 
@@ -487,7 +506,7 @@ def test_a_bad_cell_of_a_wide_table_is_found(monkeypatch):
     X = np.ones((30, 2100))
     X[29, 1234] = np.nan
     wide = pa.table({f"x{k}": X[:, k] for k in range(X.shape[1])})
-    with pytest.raises(DataError, match="Column 'x1234'"), open_engine(wide, KEYS, None) as engine:
+    with pytest.raises(DataError, match="Column 'x1234'"), opened(wide, KEYS, None) as engine:
         engine.sample(2)
 
 

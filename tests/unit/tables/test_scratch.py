@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from gdppca import DataError
-from gdppca.tables.open import open_engine
+from gdppca.noise import secure_noise
+from gdppca.tables.open import open_table
 from gdppca.tables.scratch import private_folder
 
 _HOLD = """
@@ -133,7 +134,7 @@ def test_rows_can_wait_in_a_folder_with_an_awkward_name(name, monkeypatch, tmp_p
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     rows = np.arange(6.0).reshape(3, 2)
     stream = pa.table({"a": rows[:, 0], "b": rows[:, 1]}).to_reader()  # read once, kept there
-    with open_engine(stream, None) as engine:
+    with open_table(stream, secure_noise(), assume_shuffled=True, whole=False) as engine:
         np.testing.assert_array_equal(engine.sample(3), rows)
     assert not list(folder.iterdir())
 

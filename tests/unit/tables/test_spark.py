@@ -18,9 +18,10 @@ from gdppca import DPPCA
 from gdppca._errors import ColumnTypeError, DataError, EngineError
 from gdppca.kernels import Blocks, silent
 from gdppca.ledgers import Ledger
+from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
-from gdppca.tables.base import OrderKeys, Recipe, merged
+from gdppca.tables.base import Recipe, merged
 from gdppca.tables.spark import SparkEngine, bucket_count
 from gdppca.tables.spark_tasks import bucket_of
 

@@ -1,20 +1,17 @@
-"""Private variances of scores, and intervals for a release."""
+"""Private variances of scores."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from gdppca.releases.spectrum import METHODS, variance_events
 from simulate import spiked
 
-from gdppca import DPPCA, DataError, ParameterError, ReleaseError
-from gdppca.noise.bits import seeded_rng
+from gdppca import DPPCA, DataError, ParameterError, PrivacyWarning
+from gdppca.noise import FreshNoise, Overheard, seeded_noise
 from gdppca.privacy import NonPrivateEvent
-from gdppca.privacy.spending import epsilon_at
-from gdppca.releases import private_variances, release_intervals, spectrum
-from gdppca.steps.clipped_squares import square_sums
-from gdppca.theory import loading_intervals
+from gdppca.releases import private_variances
+from gdppca.steps.variances import METHODS
 
 
 @pytest.fixture(scope="module")
@@ -71,50 +68,18 @@ def test_bad_rows_move_it_less_than_the_mean_square(release):
     assert np.var(X @ truth[0]) > 1000
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
-def test_events_compose_to_the_budget(epsilon):
-    assert epsilon_at(variance_events(epsilon, 1e-6), 1e-6) == pytest.approx(epsilon, rel=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:.*pairs of rows")
-def test_noise_has_the_recorded_ratio_to_the_sensitivity(release, monkeypatch):
+def test_noise_has_the_recorded_ratio_to_the_sensitivity(release):
     """What reaches the mechanism: m numbers, each of which one row moves by at most 1."""
-    seen = []
-
-    def spy(values, sigma, rng):
-        seen.append((values.size, sigma))
-        return values
-
-    monkeypatch.setattr(spectrum, "add_gaussian", spy)
+    heard = Overheard(seeded_noise(0))
     X, _ = spiked("gaussian", 500, 10, 1)
-    found = private_variances(X, release, 1.0, 1e-6, random_state=0)
-    assert len(seen) == len(found.guarantee.events) == 11
-    for (size, sigma), event in zip(seen, found.guarantee.events, strict=True):
-        assert size == 2
-        assert sigma / math.sqrt(size) == pytest.approx(event.noise_multiplier, rel=1e-9)
-
-
-@pytest.mark.parametrize("value", [0.0, 1e-300, 3.0, 1e150, 1.7e308])
-def test_one_row_moves_every_sum_by_at_most_one(release, value):
-    X, _ = spiked("t1", 400, 10, 2)
-    other = X.copy()
-    other[7] = value
-    before, after = (spectrum._paired_sizes(rows, release, seeded_rng(5)) for rows in (X, other))
-    assert (before != after).any(axis=1).sum() <= 1
-    assert np.isfinite(after).all()
-    for bounds in (np.full(2, 1e-19), np.full(2, 1.5), np.full(2, 1e19)):
-        moved = square_sums(after, bounds) - square_sums(before, bounds)
-        assert np.abs(moved).max() <= 1.0
-
-
-def test_sums_are_exact(release):
-    """Whole numbers of 2⁻²⁴: order cannot matter."""
-    sizes = np.random.default_rng(0).exponential(size=(5000, 2))
-    bounds = np.array([0.7, 2.0])
-    shuffled = np.random.default_rng(1).permutation(sizes)
-    forwards, back = (square_sums(part, bounds) for part in (sizes, shuffled))
-    np.testing.assert_array_equal(forwards, back)
-    assert (forwards * 2**24 == np.rint(forwards * 2**24)).all()
+    found = private_variances(X, release, 1.0, 1e-6, random_state=heard)
+    assert [draw.kind for draw in heard.draws] == ["permutation"] + ["gaussian"] * 11
+    for draw, event in zip(heard.draws[1:], found.guarantee.events, strict=True):
+        assert draw.exact.size == 2
+        assert draw.sensitivity == math.sqrt(2)
+        assert draw.scale / math.sqrt(2) == pytest.approx(event.noise_multiplier, rel=1e-9)
+        assert draw.scale >= math.sqrt(2) * event.noise_multiplier
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -156,7 +121,7 @@ def test_twelve_components_are_no_special_case():
 
 
 def test_few_rows_warn_from_public_numbers(release):
-    with pytest.warns(UserWarning, match="50 pairs of rows are few"):
+    with pytest.warns(PrivacyWarning, match="50 pairs of rows are few"):
         private_variances(np.ones((100, 10)), release, 1.0, 1e-6, random_state=0)
 
 
@@ -179,7 +144,8 @@ def test_bad_rows_are_refused_without_their_values(release, X, message):
     "change", [{"epsilon": -1.0}, {"delta": 0.0}, {"method": "mean"}, {"random_state": -1}]
 )
 def test_bad_parameters_are_refused_before_any_draw(release, change, monkeypatch):
-    monkeypatch.setattr(spectrum, "add_gaussian", lambda *_: pytest.fail("drawn"))
+    for name in ("gaussian", "permutation"):
+        monkeypatch.setattr(FreshNoise, name, lambda *_, **__: pytest.fail("drawn"))
     given = {"epsilon": 1.0, "delta": 1e-6} | change
     with pytest.raises(ParameterError):
         private_variances(np.zeros((9, 10)), release, **given)
@@ -190,45 +156,3 @@ def test_no_components_no_variances(release):
         private_variances(
             np.zeros((9, 10)), replace(release, components=np.zeros((0, 10))), 1.0, 1e-6
         )
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    X, _ = spiked("gaussian", 2000, 6, 0)
-    return DPPCA(2, location=None, random_state=0).fit(X).release_
-
-
-def test_intervals_are_those_of_its_matrix(fitted):
-    found = release_intervals(fitted, 0.8)
-    expected = loading_intervals(fitted.scatter, fitted.noise_sd, 2000, 2, 0.8)
-    np.testing.assert_array_equal(found.lower, expected.lower)
-    assert (found.lower <= fitted.components).all()
-    assert (fitted.components <= found.upper).all()
-
-
-def test_intervals_turn_with_the_components(fitted):
-    turned = replace(fitted, components=fitted.components * [[1.0], [-1.0]])
-    before, after = release_intervals(fitted), release_intervals(turned)
-    np.testing.assert_array_equal(after.lower[1], -before.upper[1])
-    np.testing.assert_array_equal(after.upper[0], before.upper[0])
-
-
-@pytest.mark.parametrize(
-    ("scheme", "rows"), [({"name": "halves"}, 1000), ({"name": "blocks", "size": 4}, 1500)]
-)
-def test_pairs_that_waste_rows_count_for_fewer(fitted, scheme, rows):
-    found = release_intervals(replace(fitted, scheme=scheme), sampling=True)
-    expected = loading_intervals(fitted.scatter, fitted.noise_sd, rows, 2, sampling=True)
-    np.testing.assert_allclose(found.angles, expected.angles)
-
-
-def test_sampling_needs_the_spherical_sign(fitted):
-    other = replace(fitted, sign={"name": "winsor", "parameters": {"radius": 1.0}, "sup_norm": 1.0})
-    assert release_intervals(other).covers == "privacy noise"
-    with pytest.raises(ParameterError, match="spherical"):
-        release_intervals(other, sampling=True)
-
-
-def test_intervals_need_a_matrix(fitted):
-    with pytest.raises(ReleaseError, match="matrix"):
-        release_intervals(replace(fitted, scatter=None))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, DataError
-from gdppca.estimators import _run
+from gdppca.tables.base import Supply
 
 
 class Shrinking:
@@ -15,6 +15,7 @@ class Shrinking:
 
     names = None
     n_samples, n_features = 3000, 3
+    supply = Supply.PARTS
 
     def __init__(self, X):
         self.X = X
@@ -32,12 +33,11 @@ class Shrinking:
 def test_changed_number_of_rows_is_refused_before_the_debit_where_it_can_be(
     location, debits, rng, monkeypatch
 ):
-    engine = Shrinking(rng.normal(size=(3000, 3)))
-    monkeypatch.setattr("gdppca.estimators.gdppca.open_engine", lambda *_: nullcontext(engine))
-    monkeypatch.setattr(
-        _run, "private_scatter", mock.Mock(side_effect=AssertionError("noise was drawn"))
-    )
-    with mock.patch.object(_run, "enter") as debit, pytest.raises(DataError) as caught:
+    table = Shrinking(rng.normal(size=(3000, 3)))
+    monkeypatch.setattr("gdppca.estimators._base.open_table", lambda *_, **__: nullcontext(table))
+    fail = mock.Mock(side_effect=AssertionError("noise was drawn"))
+    monkeypatch.setattr("gdppca.steps.scatter.noisy_matrix", fail)
+    with mock.patch("gdppca.design.run.enter") as debit, pytest.raises(DataError) as caught:
         DPPCA(2, location=location).fit_stream("rows.csv")
     assert debit.call_count == debits
     assert "number of rows changed" in str(caught.value)
