@@ -13,7 +13,7 @@ import sys
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import getitem
 from typing import Any, Self
 
@@ -21,9 +21,8 @@ import numpy as np
 
 from gdppca._errors import DataError, EngineError
 from gdppca.kernels import Progress, silent
-from gdppca.noise import OrderKeys
 from gdppca.tables import dask_tasks as work
-from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
+from gdppca.tables.base import InParts, Recipe, Sums, changed
 from gdppca.tables.dask_running import Key, computed
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.headers import require_columns
@@ -44,11 +43,6 @@ class DaskEngine(InParts):
     Its own tasks must give the same rows whenever they are repeated, as Dask takes for granted.
     """
 
-    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
-        self._data = data
-        self._keys = keys
-        self._columns = columns
-
     def __enter__(self) -> Self:
         self._table, self.names, self.n_features = _table(self._data, self._columns)
         known = _known_lengths(self._table) if self.names is None else None
@@ -61,13 +55,9 @@ class DaskEngine(InParts):
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
-        if self._keys is None:
-            return self._first_rows(size)
         plan = _Plan(self._table)
-        bound = key_threshold(size, self.n_samples)
-        tasks = [
-            plan.add(work.rows_below, bound, self._keys, *group) for group in self._groups(plan)
-        ]
+        keys, bound = self._sampling(size, self._lengths)
+        tasks = [plan.add(work.rows_below, bound, keys, *group) for group in self._groups(plan)]
         return in_order([piece for pieces in plan.results(tasks) for piece in pieces])
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
@@ -90,7 +80,7 @@ class DaskEngine(InParts):
         top = _tree(plan, recipe, sums)
         [(total, summed), *fingerprints] = plan.results([top, *read], sums, rows_done)
         if total.n_samples != self.n_samples:
-            raise DataError("The Dask table changed while it was read. Nothing was released.")
+            raise changed("The Dask table")
         if summed != sum(fingerprints) % 2**64:
             raise DataError(
                 "The Dask table gave its rows in another order when a part of it was read again. "
@@ -102,16 +92,6 @@ class DaskEngine(InParts):
         """Rows of each partition; of a frame, by one column, which may be all that is read."""
         plan = _Plan(self._table[[self._table.columns[0]]] if self.names else self._table)
         return plan.results([plan.add(len, part) for part in plan.parts])
-
-    def _first_rows(self, size: int) -> np.ndarray:
-        """The first rows; all are looked at, for unfit ones to be refused before any spend."""
-        before = [0, *accumulate(self._lengths)]
-        plan = _Plan(self._table)
-        tasks = [
-            plan.add(work.first_rows, part, self.n_features, max(0, size - start))
-            for part, start in zip(plan.parts, before, strict=False)
-        ]
-        return np.concatenate(plan.results(tasks))
 
     def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, int]]:
         """Neighbouring partitions, the number of the first, and of columns: what one task takes."""

@@ -11,6 +11,7 @@ from typing import Any
 from gdppca._errors import DataError, EngineError, GdppcaError
 from gdppca._version import __version__
 from gdppca.kernels import Progress
+from gdppca.tables.base import without_its_words
 
 Key = tuple[str, int]  # of a task
 
@@ -24,18 +25,14 @@ def computed(graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
     What goes wrong outside of our tasks may quote cells, so it is replaced.
     """
     client = _client()
-    failure = None
-    try:
-        if client is None:
-            results = _on_this_machine(graph, wanted, marks, progress)
-        else:
-            results = _on_cluster(client, graph, wanted, marks, progress)
-    except GdppcaError:
-        raise
-    except Exception as error:
-        failure = _failed(error) if client is None else _lost(error)
-    if failure is not None:  # raised out here, so that the message is not even in __context__
-        raise failure
+    if client is None:
+        results = without_its_words(
+            lambda: _on_this_machine(graph, wanted, marks, progress), _failed
+        )
+    else:
+        results = without_its_words(
+            lambda: _on_cluster(client, graph, wanted, marks, progress), _lost
+        )
     for result in results:
         if isinstance(result, GdppcaError):
             raise result

@@ -15,6 +15,11 @@ from gdppca._errors import DataError
 Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
 
 
+def below(pieces: Iterable[Keyed], bound: int) -> list[Keyed]:
+    """The rows whose keys do not lie above a bound."""
+    return [(rows[few], keys[few]) for rows, keys in pieces for few in [keys <= np.uint64(bound)]]
+
+
 def in_order(pieces: list[Keyed]) -> np.ndarray:
     """Rows of several pieces in the order of their keys; copied once, from piece to place."""
     keys = np.concatenate([keys for _, keys in pieces])

@@ -21,7 +21,7 @@ from gdppca.ledgers import Ledger
 from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
-from gdppca.tables.base import Recipe, merged
+from gdppca.tables.base import Places, Recipe, merged
 from gdppca.tables.spark import SparkEngine, bucket_count
 from gdppca.tables.spark_tasks import bucket_of
 
@@ -70,13 +70,13 @@ def test_positions_have_the_order_of_the_keys():
 
 
 def test_first_rows_are_taken_from_the_first_partitions():
-    quotas = spark._quotas({3: 10, 0: 5, 7: 9}, 12)
-    assert quotas == {0: 5, 3: 7, 7: 0}
-    chosen, _, positions = spark_tasks.First(quotas)(3, 4, 6)
+    first = spark_tasks.Keyed(Places((0, 5, 5, 5, 15)), bound=12 - 1, first_part=2**32)
+    chosen, _, positions = first(3, 4, 6)
     np.testing.assert_array_equal(chosen, [0, 1, 2])
     assert (np.diff(positions) > 0).all()
-    assert positions[0] > spark_tasks.First(quotas)(0, 0, 5)[2].max()
-    assert len(spark_tasks.First(quotas)(1, 0, 6)[0]) == 0
+    assert positions[0] > first(0, 0, 5)[2].max()
+    assert len(first(4, 0, 6)[0]) == 0
+    assert len(first(9, 0, 6)[0]) == 0  # rows where there were none
 
 
 def test_rows_survive_their_packing(rng):
