@@ -86,7 +86,7 @@ def divided(values: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
 
 def merged(recipe: Recipe, parts: Iterable[Sums]) -> Sums:
     """One sum of all parts, in their order."""
-    total = recipe.empty()
+    total: Any = recipe.empty()
     for part in parts:
         part.sign = total.sign  # a user's own sign does not equal itself after a journey
         total = total.merge(part)

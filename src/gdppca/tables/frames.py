@@ -160,8 +160,8 @@ def _listed(columns: list[str]) -> str:
 def _refuse(what: str, columns: list[str]) -> None:
     if columns:
         raise DataError(
-            f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
-            "that does not depend on other people's values."
+            f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a "
+            "rule that does not depend on other people's values."
         )
 
 
