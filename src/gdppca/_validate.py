@@ -112,7 +112,7 @@ def flag(**parameter: Any) -> bool:
 def floats(values: Any) -> np.ndarray | None:
     """Anything as an array of floats, or None where it holds something else.
 
-    Every array that a user hands over comes through here or through `engines.frames.as_matrix`:
+    Every array that a user hands over comes through here or through `tables.frames.as_matrix`:
     numpy's error quotes the entry, even behind another one that is raised while it is handled.
     """
     try:

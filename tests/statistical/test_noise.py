@@ -83,7 +83,8 @@ def test_spectrum_of_the_noise_ends_at_the_floor(source):
     from gdppca.releases import ScatterNoise
     from gdppca.theory import noise_edge
 
-    noise = ScatterNoise(noise_sd=1.0, event=GaussianEvent(purpose="test", noise_multiplier=1.0))
+    event = GaussianEvent(purpose="test", noise_multiplier=1.0)
+    noise = ScatterNoise(noise_sd=1.0, sensitivity=1.0, event=event)
     tops = [
         np.linalg.eigvalsh(private_scatter(np.zeros((150, 150)), noise, source).matrix)[-1]
         for _ in range(4)

@@ -8,7 +8,7 @@ import pytest
 
 from gdppca import DPPCA, Ledger
 from gdppca.design import Design, run
-from gdppca.estimators._baseline import Baseline
+from gdppca.estimators.baseline import Baseline
 from gdppca.kernels import OneSample
 from gdppca.noise import Noise, Overheard, noised, secure_noise
 from gdppca.privacy import Event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,7 +44,7 @@ class _ReportByName(Command):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give a lone ``--report`` its file."""
         named = []
-        for arg, following in zip(args, [*args[1:], "--"], strict=True):
+        for arg, following in pairwise([*args, "--"]):
             alone = arg == "--report" and following.startswith("-")
             named += [arg, "report.html"] if alone else [arg]
         return super().parse_args(ctx, named)

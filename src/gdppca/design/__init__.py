@@ -1,8 +1,7 @@
 """From public numbers to a list of steps: planned, debited and run as one. No row is seen here."""
 
-from gdppca.design.design import Design
+from gdppca.design.design import Design, assumed_of_sign
 from gdppca.design.parameters import Choices, Parameters, design_of
-from gdppca.design.promise import assumed_of_sign
 from gdppca.design.run import note_spend_on_error, run
 from gdppca.design.shares import Shares
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from gdppca.design.promise import promise
 from gdppca.privacy import Assumption, Event, Guarantee, Status
+from gdppca.privacy.assumptions import EVERYWHERE, OWN_SIGN, counted
+from gdppca.signs import Custom, Sign
 from gdppca.steps.base import Public, State, Step
 
 Kind = TypeVar("Kind")
+
+_NO_NOISE = "epsilon is infinite, so no noise was added"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,14 +58,17 @@ class Design:
         return (words for step in self.steps if (words := getattr(step, "doubt", None)) is not None)
 
     def guarantee(self, events: tuple[Event, ...], *, entered: bool, seeded: bool) -> Guarantee:
-        """What the draws promise."""
-        return promise(
-            events,
-            self.delta,
-            entered=entered,
+        """What the draws promise: nothing without noise, else as firmly as `status` says."""
+        return Guarantee(
+            events=events,
+            delta=self.delta,
+            assumptions=(*counted(EVERYWHERE, entered=entered), *self.assumptions),
             seeded=seeded,
-            noiseless=self.noiseless,
-            assumed=self.assumptions,
-            status=self.status,
-            reason=self.reason,
+            status=Status.NONE if self.noiseless else self.status,
+            reason=_NO_NOISE if self.noiseless else self.reason,
         )
+
+
+def assumed_of_sign(sign: Sign) -> tuple[Assumption, ...]:
+    """What is taken for granted of a sign: nothing of those that are built in and proven."""
+    return (OWN_SIGN,) if isinstance(sign, Custom) else ()

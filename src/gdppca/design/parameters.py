@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.design.design import Design
-from gdppca.design.promise import assumed_of_sign
+from gdppca.design.design import Design, assumed_of_sign
 from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
 from gdppca.privacy import Assumption, Event, assumptions

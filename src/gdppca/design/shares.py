@@ -31,7 +31,11 @@ class Shares:
         if self.variances:
             many = _known_components(m, 1, "Variances")
             own, own_delta = parts["variances"]
-            steps.append(Variances(public=public, epsilon=own, delta=own_delta, n_components=many))
+            steps.append(
+                Variances(
+                    public=public, epsilon=own, delta=own_delta, n_components=many, joint=True
+                )
+            )
         if self.score_map:
             _known_components(m, 2, "A score map")
             steps.append(
@@ -42,6 +46,7 @@ class Shares:
                     known_center=known_center,  # what it draws must not depend on the fit
                     bins=self.bins,
                     names=self.groups,
+                    joint=True,
                 )
             )
         elif self.groups is not None:

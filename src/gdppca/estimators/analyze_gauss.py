@@ -10,7 +10,7 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design
-from gdppca.estimators._baseline import Baseline
+from gdppca.estimators.baseline import Baseline
 from gdppca.kernels import OneSample
 from gdppca.privacy import Status
 from gdppca.signs import Winsor

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gdppca import _validate
 from gdppca._errors import MissingExtraError, ParameterError, PrivacyWarning
-from gdppca.estimators._base import PrivatePCA, checked_matrix
+from gdppca.estimators.base import PrivatePCA, checked_matrix
 from gdppca.linalg import LARGEST, directions
 from gdppca.theory import breakdown_bound, denoised_eigenvalues
 

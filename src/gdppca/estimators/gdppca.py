@@ -11,14 +11,14 @@ import numpy as np
 
 from gdppca._errors import ParameterError, PrivacyWarning, StateError
 from gdppca.design import Choices, Design, Parameters, Shares, design_of, run
-from gdppca.estimators._base import (
+from gdppca.estimators.base import (
     PrivatePCA,
     check_components,
     check_rows,
     checked_matrix,
     warn_of_large_delta,
 )
-from gdppca.estimators._batches import Batches
+from gdppca.estimators.batches import Batches
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design
-from gdppca.estimators._baseline import Baseline
+from gdppca.estimators.baseline import Baseline
 from gdppca.privacy import Status
 from gdppca.privacy.assumptions import NOT_CRYPTOGRAPHIC
 from gdppca.steps.base import Public

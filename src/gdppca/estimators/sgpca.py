@@ -8,7 +8,7 @@ from typing import Any
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design
-from gdppca.estimators._baseline import Baseline
+from gdppca.estimators.baseline import Baseline
 from gdppca.privacy import Status
 from gdppca.sensitivity import likely_projection
 from gdppca.steps.base import Public

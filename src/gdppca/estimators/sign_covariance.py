@@ -12,7 +12,7 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.design import Design, assumed_of_sign
-from gdppca.estimators._baseline import Baseline
+from gdppca.estimators.baseline import Baseline
 from gdppca.kernels import OneSample
 from gdppca.privacy import Status
 from gdppca.privacy.accounting import gaussian_multiplier

@@ -52,6 +52,7 @@ class MapCounts:
     names: tuple[str, ...] | None = None  # of groups, which are public
     kind: str = "dense"
     law: str = "auto"
+    joint: bool = False  # a part of a release with others, whose noise is independent of theirs
     needs_sample = True
 
     def __post_init__(self) -> None:
@@ -118,7 +119,7 @@ class MapCounts:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A map of the components that are known."""
-        noise = noise.stream(PURPOSE)
+        noise = noise.stream(PURPOSE) if self.joint else noise
         scores = self._scores(table.sample(self.public.n_seen), state)  # not private
         x_edges, y_edges = (
             np.linspace(*self._span(scores[:, k], k, noise), size + 1)

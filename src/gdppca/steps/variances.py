@@ -54,6 +54,7 @@ class Variances:
     delta: float
     n_components: int
     method: str = "huber"
+    joint: bool = False  # a part of a release with others, whose noise is independent of theirs
     needs_sample = True
 
     def __post_init__(self) -> None:
@@ -100,7 +101,7 @@ class Variances:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Variances of the components that are known."""
-        noise = noise.stream(PURPOSE)
+        noise = noise.stream(PURPOSE) if self.joint else noise
         X = divided(table.sample(self.public.n_seen), state.scale)
         sizes = paired_sizes(X, state.components, noise)  # not private
         n, m = sizes.shape

@@ -34,7 +34,7 @@ def test_changed_number_of_rows_is_refused_before_the_debit_where_it_can_be(
     location, debits, rng, monkeypatch
 ):
     table = Shrinking(rng.normal(size=(3000, 3)))
-    monkeypatch.setattr("gdppca.estimators._base.open_table", lambda *_, **__: nullcontext(table))
+    monkeypatch.setattr("gdppca.estimators.base.open_table", lambda *_, **__: nullcontext(table))
     fail = mock.Mock(side_effect=AssertionError("noise was drawn"))
     monkeypatch.setattr("gdppca.steps.scatter.noisy_matrix", fail)
     with mock.patch("gdppca.design.run.enter") as debit, pytest.raises(DataError) as caught:

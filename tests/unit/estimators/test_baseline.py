@@ -16,7 +16,7 @@ from gdppca import (
     ParameterError,
     SignCovariancePCA,
 )
-from gdppca.estimators import _base
+from gdppca.estimators import base
 from gdppca.privacy.accounting import gaussian_epsilon
 from gdppca.steps.winsorized_mean import WinsorizedMean
 
@@ -95,7 +95,7 @@ def test_refused_joint_release_leaves_nothing_of_the_old_fit(X):
 @pytest.mark.filterwarnings("ignore")
 def test_failure_after_the_debit_tells_what_is_spent(make, X, monkeypatch):
     promised = fresh(make).fit(X).guarantee_.nominal_epsilon
-    monkeypatch.setattr(_base, "published", mock.Mock(side_effect=RuntimeError("broken")))
+    monkeypatch.setattr(base, "published", mock.Mock(side_effect=RuntimeError("broken")))
     with pytest.raises(RuntimeError) as caught:
         fresh(make).fit(X)
     assert f"epsilon = {promised:g}, delta = 1e-06" in caught.value.__notes__[0]

@@ -44,7 +44,7 @@ def naive_descent(Z, V, n_steps, step, sigma, batch_size, generator):
     [(1e-4, 0.1, 2, 1), (1e-2, 0.5, 2, 3), (-1e-2, 0.5, 3, 2), (0.5, 3.0, 1, 2), (5.0, 3.0, 2, 1)],
 )
 def test_compiled_loop_is_the_algorithm(rng, step, sigma, m, batch_size):
-    from gdppca.steps._compiled_descent import descend
+    from gdppca.steps.descent_loop import descend
 
     Z = directions(rng.normal(size=(20, 6)) * [4, 2, 1, 1, 1, 1])[0]
     start = polar(rng.normal(size=(6, m)))
@@ -57,7 +57,7 @@ def test_compiled_loop_is_the_algorithm(rng, step, sigma, m, batch_size):
 
 def test_poisson_batches_hold_each_pair_with_its_share():
     """With orthogonal pairs, one step shows which of them were drawn."""
-    from gdppca.steps._compiled_descent import descend
+    from gdppca.steps.descent_loop import descend
 
     n, runs, batch_size = 40, 4000, 4
     Z = np.zeros((n, n + 1))
@@ -75,7 +75,7 @@ def test_poisson_batches_hold_each_pair_with_its_share():
 
 
 def test_a_pair_inside_the_span_adds_nothing():
-    from gdppca.steps._compiled_descent import descend
+    from gdppca.steps.descent_loop import descend
 
     V = np.eye(4)[:, :2].copy()
     descend(np.eye(4)[:1].copy(), V, 10, 0.1, 0.0, 1, False, np.random.default_rng(0))

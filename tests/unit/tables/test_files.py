@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from gdppca import DataError, MissingExtraError
+from gdppca.noise import secure_noise
 from gdppca.tables import files
-from gdppca.tables.base import OrderKeys
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.open import open_engine
+from gdppca.tables.open import open_table
 
 
 def test_csv_and_parquet_give_the_same_table(tmp_path):
@@ -112,11 +112,11 @@ def test_files_are_read_without_pyarrow(tmp_path, monkeypatch):
         table = files.read_table(tmp_path / name, ["a", "b"])
         assert table.values.tolist() == [[1, 1], [3, 4]]
         assert files.read_labels(tmp_path / name, "ward") == ["x", "y"]
-        with open_engine(tmp_path / name, OrderKeys(bytes(32)), ["a", "b"]) as engine:
+        with open_table(tmp_path / name, secure_noise(), columns=["a", "b"], whole=False) as engine:
             assert sorted(engine.sample(2).tolist()) == [[1, 1], [3, 4]]
     with (
         pytest.raises(MissingExtraError, match=r"gdppca\[arrow\]"),
-        open_engine(tmp_path / "t.arrow", None),
+        open_table(tmp_path / "t.arrow", secure_noise()),
     ):
         pass
 

@@ -9,7 +9,7 @@ import numpy as np
 from gdppca._errors import StateError
 from gdppca.design import Design, Parameters, design_of
 from gdppca.design.parameters import settled
-from gdppca.estimators._base import check_rows
+from gdppca.estimators.base import check_rows
 from gdppca.noise import noise_for
 from gdppca.steps.base import Public
 from gdppca.tables.base import Summed, Sums, Supply, divided

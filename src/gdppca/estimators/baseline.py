@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from gdppca import _validate
 from gdppca._errors import PrivacyWarning
 from gdppca.design import Design, Shares
-from gdppca.estimators._base import (
+from gdppca.estimators.base import (
     PrivatePCA,
     check_components,
     check_rows,
