@@ -45,8 +45,8 @@ class DaskEngine(InParts):
 
     def __enter__(self) -> Self:
         self._table, self.names, self.n_features = _table(self._data, self._columns)
-        known = _known_lengths(self._table) if self.names is None else None
-        self._lengths = self._counted() if known is None else known
+        known = self._table.chunks[0] if self.names is None else (np.nan,)
+        self._lengths = self._counted() if np.isnan(known).any() else [int(n) for n in known]
         self.n_samples = sum(self._lengths)
         return self
 
@@ -64,9 +64,8 @@ class DaskEngine(InParts):
         """The sum over all rows; dealt out by their keys first where their order matters."""
         plan = _Plan(self._table)
         if recipe.ordered and self._keys is not None:
-            sources = [
-                partial(plan.add, work.split_group, self._keys, *g) for g in self._groups(plan)
-            ]
+            add = partial(plan.add, work.split_group, self._keys)
+            sources = [partial(add, *group) for group in self._groups(plan)]
             count = _bucket_count(self.n_samples * self.n_features)
             buckets = _dealt_out(plan, sources, range(count), count)
             sums = [plan.add(work.sum_in_order, recipe, pieces) for pieces in buckets]
@@ -150,12 +149,6 @@ def _array(data: Any, columns: list[str] | None) -> tuple[Any, None, int]:
     return data.rechunk({1: -1}), None, data.shape[1]
 
 
-def _known_lengths(table: Any) -> list[int] | None:
-    """Rows of each partition of an array, where they need no counting."""
-    lengths = table.chunks[0]
-    return None if np.isnan(lengths).any() else [int(length) for length in lengths]
-
-
 def _bucket_count(entries: int) -> int:
     """Buckets for so many numbers: from the table alone, not from the cluster."""
     in_each = min(max(-(-entries // _BUCKETS), _SMALLEST_TASK), _LARGEST_BUCKET)
@@ -217,13 +210,15 @@ def _optimized(table: Any) -> Any:
     return table.optimize() if hasattr(table, "columns") else dask.optimize(table)[0]
 
 
+def _batched(things: Sequence[Any], size: int) -> list[Any]:
+    """Slices of so many."""
+    return [things[start : start + size] for start in range(0, len(things), size)]
+
+
 def _tree(plan: _Plan, recipe: Recipe, sums: list[Key]) -> Key:
     """Merge in the order of the sums, the same tree whatever worker is the first."""
     while len(sums) > 1:
-        starts = range(0, len(sums), _BRANCHES)
-        sums = [
-            plan.add(work.merge_sums, recipe, sums[start : start + _BRANCHES]) for start in starts
-        ]
+        sums = [plan.add(work.merge_sums, recipe, few) for few in _batched(sums, _BRANCHES)]
     return sums[0]
 
 
@@ -238,9 +233,8 @@ def _dealt_out(
     if len(sources) <= _FEW or len(buckets) <= _FEW:
         return _exchanged(plan, sources, [range(b, b + 1) for b in buckets], n_buckets)
     width = -(-len(buckets) // _FEW)
-    coarse = [buckets[start : start + width] for start in range(0, len(buckets), width)]
-    batches = [sources[start : start + _FEW] for start in range(0, len(sources), _FEW)]
-    exchanged = [_exchanged(plan, batch, coarse, n_buckets) for batch in batches]
+    coarse = _batched(buckets, width)
+    exchanged = [_exchanged(plan, few, coarse, n_buckets) for few in _batched(sources, _FEW)]
     dealt = []
     for bucket, gathered in zip(coarse, zip(*exchanged, strict=True), strict=True):
         finer: list[Source] = [partial(plan.add, work.split, pieces) for pieces in gathered]

@@ -25,14 +25,8 @@ def computed(graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
     What goes wrong outside of our tasks may quote cells, so it is replaced.
     """
     client = _client()
-    if client is None:
-        results = without_its_words(
-            lambda: _on_this_machine(graph, wanted, marks, progress), _failed
-        )
-    else:
-        results = without_its_words(
-            lambda: _on_cluster(client, graph, wanted, marks, progress), _lost
-        )
+    run, said = (_on_this_machine, _failed) if client is None else (_on_cluster, _lost)
+    results = without_its_words(lambda: run(client, graph, wanted, marks, progress), said)
     for result in results:
         if isinstance(result, GdppcaError):
             raise result
@@ -59,7 +53,7 @@ def _client() -> Any:
 
 
 def _on_this_machine(
-    graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
+    client: None, graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
 ) -> list[Any]:
     from dask import threaded
     from dask.base import get_scheduler
