@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile
 from typing import IO
 
 import numpy as np
@@ -67,7 +67,7 @@ def sorted_rows(
         yield from map(in_order, few)
         return
     starts = range_starts(-(-n // at_once))
-    with TemporaryFile(dir=folder) as file:
+    with NamedTemporaryFile(dir=folder) as file:
         bounds = [_written(run, starts, file, folder) for run in chain(few, runs)]
         width = few[0][0][0].shape[1] + 1
         del few

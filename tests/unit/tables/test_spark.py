@@ -17,7 +17,6 @@ import spark as local
 from gdppca import DPPCA
 from gdppca._errors import ColumnTypeError, DataError, EngineError
 from gdppca.kernels import Blocks, silent
-from gdppca.ledgers import Ledger
 from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
@@ -310,14 +309,6 @@ def test_a_worker_that_dies_once_changes_nothing(server, X):
         result = engine.total(PAIRS).mean()
     expected = sum_in_memory(X, keys_of(LENGTHS)).mean()
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    address = f"sqlite:///{tmp_path}/budget.db"
-    ledger = Ledger(address)
-    ledger.create("patients", epsilon=3.0, delta=1e-5)
-    return ledger, f"{address}#patients"
 
 
 def test_a_fit_whose_worker_dies_once_spends_once(server, X, ledger):
