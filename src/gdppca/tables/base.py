@@ -143,6 +143,16 @@ class Table(Protocol):
         """Leave nothing behind."""
 
 
+class AtHand:
+    """A table that is there already."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """Nothing was opened, or what was made is gone by itself."""
+
+
 @dataclass(frozen=True)
 class Places:
     """Keys of rows that keep the order that they have: how many rows come before."""
@@ -162,7 +172,7 @@ class Places:
 Keys = OrderKeys | Places
 
 
-class InParts:
+class InParts(AtHand):
     """A table that is read in parts: in the order of secret keys, or as it comes without them."""
 
     names: tuple[str, ...] | None
@@ -227,7 +237,7 @@ class Exact:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summed:
+class Summed(AtHand):
     """Rows of which nothing is left but their sum: batches, once all are in."""
 
     sums: Total
@@ -247,12 +257,6 @@ class Summed:
     def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
         """What was summed, by the recipe of the first batch."""
         return self.sums
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was opened."""
 
 
 def sample_size(n_features: int) -> int:

@@ -50,9 +50,6 @@ class DaskEngine(InParts):
         self.n_samples = sum(self._lengths)
         return self
 
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was written; what the tasks made is gone with their futures."""
-
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
         plan = _Plan(self._table)

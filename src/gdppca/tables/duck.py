@@ -149,8 +149,8 @@ class DuckEngine(base.InParts, Reader):
     def __init__(
         self, source: Source, keys: OrderKeys | None, columns: list[str] | None = None
     ) -> None:
-        base.InParts.__init__(self, source, keys, columns)
         Reader.__init__(self, source, columns)
+        self._keys = keys
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:

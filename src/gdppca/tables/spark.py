@@ -51,8 +51,6 @@ class SparkEngine(InParts):
 
     def __enter__(self) -> Self:
         _require_table(self._data)
-        if _asked("look at the table", lambda: _is_endless(self._data)):
-            raise DataError("A streaming table has no end. Give one that Spark reads to its end.")
         fields = _asked("look at the table", lambda: self._data.schema.fields)
         every = [field.name for field in fields]
         self.names = self._names = require_columns(every, self._columns, "The Spark table")
@@ -63,9 +61,6 @@ class SparkEngine(InParts):
         self._lengths = _asked("count the rows", lambda: _lengths(self._table))
         self.n_samples = sum(self._lengths)
         return self
-
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was kept; Spark removes what it shuffled."""
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
@@ -127,6 +122,8 @@ def _require_table(data: Any) -> None:
             f"A pyspark.sql.DataFrame is needed, got {type(data).__name__}. A pandas-on-Spark "
             "frame becomes one by to_spark()."
         )
+    if _asked("look at the table", lambda: _is_endless(data)):
+        raise DataError("A streaming table has no end. Give one that Spark reads to its end.")
 
 
 def _is_endless(data: Any) -> bool:
