@@ -87,14 +87,13 @@ def test_reader_messages_are_not_even_in_the_context(tmp_path):
     assert caught.value.__context__ is None
 
 
-def test_damaged_parquet_missing_files_and_other_endings_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "words"), [("t.parquet", "damaged"), ("nothing.csv", "no file"), ("t.xlsx", r"\.csv")]
+)
+def test_damaged_parquet_missing_files_and_other_endings_are_refused(name, words, tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
-    with pytest.raises(DataError, match="damaged"):
-        files.read_table(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="no file"):
-        files.read_table(tmp_path / "nothing.csv")
-    with pytest.raises(DataError, match=r"\.csv"):
-        files.read_table(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=words):
+        files.read_table(tmp_path / name)
 
 
 def test_unknown_and_repeated_columns_are_refused(tmp_path):
