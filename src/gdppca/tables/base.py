@@ -6,15 +6,16 @@ Nothing here is private: a table gives exact numbers to the steps that add the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import reduce
-from typing import Protocol, Self, runtime_checkable
+from importlib import import_module
+from itertools import accumulate
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
-from gdppca._errors import StateError
+from gdppca._errors import DataError, GdppcaError, MissingExtraError, StateError
 from gdppca.kernels import Blocks, PairSum, Progress, Scheme, SignSum, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.linalg import LARGEST
@@ -22,9 +23,13 @@ from gdppca.noise import OrderKeys
 from gdppca.signs import Sign
 
 Sums = PairSum | SignSum
+Result = TypeVar("Result")
 
 LARGEST_SAMPLE = 2**17  # rows
 _SAMPLE_ENTRIES = 2**24  # numbers: 128 MB
+# On a cluster samples have keys of their own: a partition may be read in another order the next
+# time, and whoever gets a low key then must not depend on who had one before.
+SAMPLE_PARTS = 2**32
 
 
 class Supply(Enum):
@@ -81,7 +86,11 @@ def divided(values: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
 
 def merged(recipe: Recipe, parts: Iterable[Sums]) -> Sums:
     """One sum of all parts, in their order."""
-    return reduce(lambda total, part: total.merge(part), parts, recipe.empty())
+    total: Any = recipe.empty()
+    for part in parts:
+        part.sign = total.sign  # a user's own sign does not equal itself after a journey
+        total = total.merge(part)
+    return total
 
 
 class Total(Protocol):
@@ -134,15 +143,85 @@ class Table(Protocol):
         """Leave nothing behind."""
 
 
-class InParts:
+class AtHand:
+    """A table that is there already."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """Nothing was opened, or what was made is gone by itself."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Keys of rows that keep the order that they have: how many rows come before."""
+
+    before: Sequence[int] = (0,)  # each part
+
+    def of(self, places: np.ndarray, part: int = 0) -> np.ndarray:
+        """Keys of the rows at these places of a part."""
+        before = self.before[min(part % SAMPLE_PARTS, len(self.before) - 1)]
+        return (before + places).astype(np.uint64)
+
+    def range(self, n: int, part: int = 0) -> np.ndarray:
+        """Keys of the first n rows of a part."""
+        return self.of(np.arange(n), part)
+
+
+Keys = OrderKeys | Places
+
+
+class InParts(AtHand):
     """A table that is read in parts: in the order of secret keys, or as it comes without them."""
 
-    _keys: OrderKeys | None
+    names: tuple[str, ...] | None
+    n_features: int
+    n_samples: int
+
+    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
+        self._data = data
+        self._keys = keys
+        self._columns = columns
 
     @property
     def supply(self) -> Supply:
         """Whether the order is secret."""
         return Supply.UNSHUFFLED if self._keys is None else Supply.PARTS
+
+    def _sampling(self, size: int, lengths: Iterable[int] = ()) -> tuple[Keys, int]:
+        """Keys by which a sample is drawn, and the largest one: random rows, or the first."""
+        if self._keys is None:
+            return Places((0, *accumulate(lengths))), size - 1
+        return self._keys, key_threshold(size, self.n_samples)
+
+
+def changed(what: str) -> DataError:
+    """What to say of a table that is not what it was."""
+    return DataError(f"{what} changed while it was read. Nothing was released.")
+
+
+def require_package(name: str, words: str) -> None:
+    """Refuse in these words to go on without a package."""
+    try:
+        import_module(name)
+    except ImportError:
+        raise MissingExtraError(words) from None
+
+
+def without_its_words(
+    action: Callable[[], Result],
+    said: Callable[[Exception], BaseException],
+    passed: tuple[type[Exception], ...] = (GdppcaError,),
+) -> Result:
+    """Do something that may fail with a message that quotes cells, and say something else then."""
+    try:
+        return action()
+    except passed:
+        raise
+    except Exception as error:
+        failure = error.with_traceback(None)
+    raise said(failure)  # out here, so that the message is not even in __context__
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds exact numbers
@@ -158,7 +237,7 @@ class Exact:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summed:
+class Summed(AtHand):
     """Rows of which nothing is left but their sum: batches, once all are in."""
 
     sums: Total
@@ -178,17 +257,6 @@ class Summed:
     def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
         """What was summed, by the recipe of the first batch."""
         return self.sums
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was opened."""
-
-
-# On a cluster samples have keys of their own: a partition may be read in another order the next
-# time, and whoever gets a low key then must not depend on who had one before.
-SAMPLE_PARTS = 2**32
 
 
 def sample_size(n_features: int) -> int:

@@ -13,7 +13,7 @@ import sys
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import getitem
 from typing import Any, Self
 
@@ -21,9 +21,8 @@ import numpy as np
 
 from gdppca._errors import DataError, EngineError
 from gdppca.kernels import Progress, silent
-from gdppca.noise import OrderKeys
 from gdppca.tables import dask_tasks as work
-from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
+from gdppca.tables.base import InParts, Recipe, Sums, changed
 from gdppca.tables.dask_running import Key, computed
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.headers import require_columns
@@ -44,39 +43,26 @@ class DaskEngine(InParts):
     Its own tasks must give the same rows whenever they are repeated, as Dask takes for granted.
     """
 
-    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
-        self._data = data
-        self._keys = keys
-        self._columns = columns
-
     def __enter__(self) -> Self:
         self._table, self.names, self.n_features = _table(self._data, self._columns)
-        known = _known_lengths(self._table) if self.names is None else None
-        self._lengths = self._counted() if known is None else known
+        known = self._table.chunks[0] if self.names is None else (np.nan,)
+        self._lengths = self._counted() if np.isnan(known).any() else [int(n) for n in known]
         self.n_samples = sum(self._lengths)
         return self
 
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was written; what the tasks made is gone with their futures."""
-
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
-        if self._keys is None:
-            return self._first_rows(size)
         plan = _Plan(self._table)
-        bound = key_threshold(size, self.n_samples)
-        tasks = [
-            plan.add(work.rows_below, bound, self._keys, *group) for group in self._groups(plan)
-        ]
+        keys, bound = self._sampling(size, self._lengths)
+        tasks = [plan.add(work.rows_below, bound, keys, *group) for group in self._groups(plan)]
         return in_order([piece for pieces in plan.results(tasks) for piece in pieces])
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
         """The sum over all rows; dealt out by their keys first where their order matters."""
         plan = _Plan(self._table)
         if recipe.ordered and self._keys is not None:
-            sources = [
-                partial(plan.add, work.split_group, self._keys, *g) for g in self._groups(plan)
-            ]
+            add = partial(plan.add, work.split_group, self._keys)
+            sources = [partial(add, *group) for group in self._groups(plan)]
             count = _bucket_count(self.n_samples * self.n_features)
             buckets = _dealt_out(plan, sources, range(count), count)
             sums = [plan.add(work.sum_in_order, recipe, pieces) for pieces in buckets]
@@ -90,7 +76,7 @@ class DaskEngine(InParts):
         top = _tree(plan, recipe, sums)
         [(total, summed), *fingerprints] = plan.results([top, *read], sums, rows_done)
         if total.n_samples != self.n_samples:
-            raise DataError("The Dask table changed while it was read. Nothing was released.")
+            raise changed("The Dask table")
         if summed != sum(fingerprints) % 2**64:
             raise DataError(
                 "The Dask table gave its rows in another order when a part of it was read again. "
@@ -102,16 +88,6 @@ class DaskEngine(InParts):
         """Rows of each partition; of a frame, by one column, which may be all that is read."""
         plan = _Plan(self._table[[self._table.columns[0]]] if self.names else self._table)
         return plan.results([plan.add(len, part) for part in plan.parts])
-
-    def _first_rows(self, size: int) -> np.ndarray:
-        """The first rows; all are looked at, for unfit ones to be refused before any spend."""
-        before = [0, *accumulate(self._lengths)]
-        plan = _Plan(self._table)
-        tasks = [
-            plan.add(work.first_rows, part, self.n_features, max(0, size - start))
-            for part, start in zip(plan.parts, before, strict=False)
-        ]
-        return np.concatenate(plan.results(tasks))
 
     def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, int]]:
         """Neighbouring partitions, the number of the first, and of columns: what one task takes."""
@@ -168,12 +144,6 @@ def _array(data: Any, columns: list[str] | None) -> tuple[Any, None, int]:
     if not data.shape[1]:
         raise DataError("The array has no column.")
     return data.rechunk({1: -1}), None, data.shape[1]
-
-
-def _known_lengths(table: Any) -> list[int] | None:
-    """Rows of each partition of an array, where they need no counting."""
-    lengths = table.chunks[0]
-    return None if np.isnan(lengths).any() else [int(length) for length in lengths]
 
 
 def _bucket_count(entries: int) -> int:
@@ -237,13 +207,15 @@ def _optimized(table: Any) -> Any:
     return table.optimize() if hasattr(table, "columns") else dask.optimize(table)[0]
 
 
+def _batched(things: Sequence[Any], size: int) -> list[Any]:
+    """Slices of so many."""
+    return [things[start : start + size] for start in range(0, len(things), size)]
+
+
 def _tree(plan: _Plan, recipe: Recipe, sums: list[Key]) -> Key:
     """Merge in the order of the sums, the same tree whatever worker is the first."""
     while len(sums) > 1:
-        starts = range(0, len(sums), _BRANCHES)
-        sums = [
-            plan.add(work.merge_sums, recipe, sums[start : start + _BRANCHES]) for start in starts
-        ]
+        sums = [plan.add(work.merge_sums, recipe, few) for few in _batched(sums, _BRANCHES)]
     return sums[0]
 
 
@@ -258,9 +230,8 @@ def _dealt_out(
     if len(sources) <= _FEW or len(buckets) <= _FEW:
         return _exchanged(plan, sources, [range(b, b + 1) for b in buckets], n_buckets)
     width = -(-len(buckets) // _FEW)
-    coarse = [buckets[start : start + width] for start in range(0, len(buckets), width)]
-    batches = [sources[start : start + _FEW] for start in range(0, len(sources), _FEW)]
-    exchanged = [_exchanged(plan, batch, coarse, n_buckets) for batch in batches]
+    coarse = _batched(buckets, width)
+    exchanged = [_exchanged(plan, few, coarse, n_buckets) for few in _batched(sources, _FEW)]
     dealt = []
     for bucket, gathered in zip(coarse, zip(*exchanged, strict=True), strict=True):
         finer: list[Source] = [partial(plan.add, work.split, pieces) for pieces in gathered]

@@ -11,6 +11,7 @@ from typing import Any
 from gdppca._errors import DataError, EngineError, GdppcaError
 from gdppca._version import __version__
 from gdppca.kernels import Progress
+from gdppca.tables.base import without_its_words
 
 Key = tuple[str, int]  # of a task
 
@@ -24,18 +25,8 @@ def computed(graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
     What goes wrong outside of our tasks may quote cells, so it is replaced.
     """
     client = _client()
-    failure = None
-    try:
-        if client is None:
-            results = _on_this_machine(graph, wanted, marks, progress)
-        else:
-            results = _on_cluster(client, graph, wanted, marks, progress)
-    except GdppcaError:
-        raise
-    except Exception as error:
-        failure = _failed(error) if client is None else _lost(error)
-    if failure is not None:  # raised out here, so that the message is not even in __context__
-        raise failure
+    run, said = (_on_this_machine, _failed) if client is None else (_on_cluster, _lost)
+    results = without_its_words(lambda: run(client, graph, wanted, marks, progress), said)
     for result in results:
         if isinstance(result, GdppcaError):
             raise result
@@ -62,7 +53,7 @@ def _client() -> Any:
 
 
 def _on_this_machine(
-    graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
+    client: None, graph: Any, wanted: list[Key], marks: list[Key], progress: Progress
 ) -> list[Any]:
     from dask import threaded
     from dask.base import get_scheduler

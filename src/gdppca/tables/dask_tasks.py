@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import reduce
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from gdppca._errors import DataError, EngineError, GdppcaError
 from gdppca.kernels.parallel import THREADS_VARIABLE
-from gdppca.noise import OrderKeys
-from gdppca.tables.base import SAMPLE_PARTS, Recipe, Sums, merged
+from gdppca.tables.base import SAMPLE_PARTS, Keys, Recipe, Sums, merged
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.runs import Keyed, in_order
+from gdppca.tables.runs import Keyed, below, in_order
 
 Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
 
@@ -48,11 +46,7 @@ def _matrix(part: Any, n_features: int) -> np.ndarray:
     return matrix
 
 
-def first_rows(part: Any, n_features: int, most: int) -> np.ndarray:
-    return _matrix(part, n_features)[:most]
-
-
-def _keyed(keys: OrderKeys, parts: list[Any], first: int, n_features: int) -> Iterator[Keyed]:
+def _keyed(keys: Keys, parts: list[Any], first: int, n_features: int) -> Iterator[Keyed]:
     """The rows of neighbouring partitions and their keys, which follow from their places."""
     for number, part in enumerate(parts, start=first):
         rows = _matrix(part, n_features)
@@ -60,14 +54,10 @@ def _keyed(keys: OrderKeys, parts: list[Any], first: int, n_features: int) -> It
 
 
 def rows_below(
-    bound: int, keys: OrderKeys, parts: list[Any], first: int, n_features: int
+    bound: int, keys: Keys, parts: list[Any], first: int, n_features: int
 ) -> list[Keyed]:
     """The rows of a group whose keys, those of samples, do not lie above the bound."""
-    return [
-        (rows[chosen], found[chosen])
-        for rows, found in _keyed(keys, parts, SAMPLE_PARTS + first, n_features)
-        for chosen in [found <= np.uint64(bound)]
-    ]
+    return below(_keyed(keys, parts, SAMPLE_PARTS + first, n_features), bound)
 
 
 def fingerprint(pieces: list[Keyed]) -> int:
@@ -98,8 +88,6 @@ def sum_in_order(recipe: Recipe, pieces: list[Keyed]) -> Summed:
 
 def merge_sums(recipe: Recipe, parts: list[Summed]) -> Summed:
     sums, fingerprints = zip(*parts, strict=True)
-    for each in sums:
-        each.sign = recipe.sign  # a user's own sign does not equal itself after a journey
     with one_thread():
         return merged(recipe, sums), sum(fingerprints) % 2**64
 
@@ -108,9 +96,9 @@ def done(sums: Summed) -> None:
     """A sign that a sum is there, which does not keep it there."""
 
 
-_busy = 0
-_busy_lock = threading.Lock()
-_busy_limits: list[Any] = []
+_summing = 0  # tasks
+_summing_lock = threading.Lock()
+_limits = ExitStack()
 
 
 @contextmanager
@@ -119,28 +107,30 @@ def one_thread() -> Iterator[None]:
 
     Tasks may share a process, even with the user, so the last one to leave restores what was.
     """
-    global _busy
-    with _busy_lock:
-        _busy += 1
-        if _busy == 1:
-            _busy_limits[:] = [os.environ.get(THREADS_VARIABLE), threadpool_limits(1, "blas")]
-            os.environ[THREADS_VARIABLE] = "1"
+    global _summing
+    with _summing_lock:
+        if not _summing:
+            _limits.enter_context(threadpool_limits(1, "blas"))
+            _limits.callback(_set_threads, os.environ.get(THREADS_VARIABLE))
+            _set_threads("1")
+        _summing += 1
     try:
         yield
     finally:
-        with _busy_lock:
-            _busy -= 1
-            if not _busy:
-                before, limits = _busy_limits
-                limits.restore_original_limits()
-                if before is None:
-                    os.environ.pop(THREADS_VARIABLE, None)
-                else:
-                    os.environ[THREADS_VARIABLE] = before
+        with _summing_lock:
+            _summing -= 1
+            if not _summing:
+                _limits.close()
+
+
+def _set_threads(wish: str | None) -> None:
+    os.environ.pop(THREADS_VARIABLE, None)
+    if wish is not None:
+        os.environ[THREADS_VARIABLE] = wish
 
 
 def split_group(
-    keys: OrderKeys, parts: list[Any], first: int, n_features: int, edges: np.ndarray
+    keys: Keys, parts: list[Any], first: int, n_features: int, edges: np.ndarray
 ) -> list[Any]:
     """The pieces of a group and, at the end, its fingerprint."""
     pieces = list(_keyed(keys, parts, first, n_features))
@@ -149,24 +139,8 @@ def split_group(
 
 def split(pieces: list[Keyed], edges: np.ndarray) -> list[Keyed]:
     """Rows between one edge and the next: slices of one array, which is cheaper than many."""
-    rows = np.empty((sum(len(keys) for _, keys in pieces), pieces[0][0].shape[1]))
-    keys = np.empty(len(rows), dtype=np.uint64)
-    places = [_places_between(keys, edges) for _, keys in pieces]
-    ends = [0]
-    for chosen in zip(*places, strict=True):
-        stop = ends[-1]
-        for (source, source_keys), few in zip(pieces, chosen, strict=True):
-            start, stop = stop, stop + len(few)
-            # The mode "raise" would copy twice.
-            np.take(source, few, axis=0, out=rows[start:stop], mode="clip")
-            np.take(source_keys, few, out=keys[start:stop], mode="clip")
-        ends.append(stop)
-    return [(rows[start:stop], keys[start:stop]) for start, stop in pairwise(ends)]
-
-
-def _places_between(keys: np.ndarray, edges: np.ndarray) -> list[np.ndarray]:
-    between = np.searchsorted(edges, keys, side="right")
-    small = between.astype(np.min_scalar_type(len(edges)))
-    order = np.argsort(small, kind="stable")  # a radix sort, for small numbers
-    counts = np.bincount(between, minlength=len(edges) + 1)
-    return np.split(order, np.cumsum(counts)[:-1])
+    rows, keys = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+    places = np.searchsorted(edges, keys, side="right").astype(np.min_scalar_type(len(edges)))
+    order = np.argsort(places, kind="stable")  # a radix sort, for small numbers
+    ends = np.cumsum(np.bincount(places, minlength=len(edges) + 1))[:-1]
+    return list(zip(np.split(rows[order], ends), np.split(keys[order], ends), strict=True))

@@ -12,25 +12,21 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
-from gdppca._errors import (
-    DataError,
-    GdppcaError,
-    MissingExtraError,
-    ParameterError,
-)
-from gdppca.kernels import Progress
+from gdppca._errors import DataError, GdppcaError, ParameterError
+from gdppca.kernels import Progress, silent
 from gdppca.kernels.parallel import usable_cores
 from gdppca.noise import OrderKeys
-from gdppca.tables.base import InParts, Recipe, Sums, key_threshold
+from gdppca.tables import base
+from gdppca.tables.base import Keys, Recipe, Result, Sums
 from gdppca.tables.batches import columns_of_floats
 from gdppca.tables.cells import number, quick_number
-from gdppca.tables.frames import matrix_of, not_numbers
+from gdppca.tables.frames import matrix_of, refuse_text
 from gdppca.tables.headers import require_columns
-from gdppca.tables.runs import Keyed, full_disk, in_order, regular, sorted_rows
+from gdppca.tables.runs import Keyed, below, full_disk, in_order, regular, sorted_rows
 from gdppca.tables.scratch import private_folder
 from gdppca.tables.sources import Source
 
@@ -43,11 +39,8 @@ _SORTING = 0.5  # share of the time that the sort takes
 _INTERRUPTED = "Query interrupted|INTERRUPT Error"  # Ctrl-C, in DuckDB's words
 _NO_ROOM = "No space left|max_temp_directory_size"
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_LONG = ("DECIMAL", "HUGEINT", "UHUGEINT")
-_NUMBERS = {*_WHOLE, *(f"U{kind}" for kind in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"}
-
-Result = TypeVar("Result")
+_LONG = r"DECIMAL.*|U?HUGEINT"
+_NUMBERS = rf"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|BOOLEAN|{_LONG}"
 
 
 class _NotForTheQuickWay(Exception):
@@ -80,25 +73,17 @@ class Reader:
         """Look at the source and its columns, which must hold numbers."""
         with self.connected(folder):
             types = self._source.types
-            self._names = require_columns(list(types), self._columns, self._source.name)
-            self.names = self._names
-            self.n_features = len(self._names)
+            names = require_columns(list(types), self._columns, self._source.name)
+            self.names = self._names = names
+            self.n_features = len(names)
             if not self._source.spelt:
-                _refuse_text(types, self._names)
+                refuse_text([name for name in names if not re.fullmatch(_NUMBERS, types[name])])
             self._places = [list(types).index(name) for name in self._names]
             yield self
 
-    def first(self, size: int | None = None) -> np.ndarray:
-        """The first rows, or all; all are looked at, for unfit ones to be refused."""
-
-        def found() -> np.ndarray:
-            kept, count = [np.empty((0, self.n_features))], 0
-            for batch in self._batches():
-                kept.append(batch[: None if size is None else max(0, size - count)])
-                count += len(batch)
-            return np.concatenate(kept)
-
-        return self.read(found)
+    def everything(self) -> np.ndarray:
+        """All rows."""
+        return self.read(lambda: np.concatenate([np.empty((0, self.n_features)), *self._batches()]))
 
     def read(self, action: Callable[[], Result]) -> Result:
         """Read again where a cell is not for the quick way; both ways give the same bits."""
@@ -130,26 +115,19 @@ class Reader:
         cell = f"c{place}"
         if self._source.spelt:
             return (number if self._cell_by_cell else quick_number)(cell)
-        if self._source.types[name].split("(")[0].upper() in _LONG:
-            # By its digits, rounded once; DuckDB's own way rounds twice.
-            return quick_number(f"CAST({cell} AS VARCHAR)")
-        return quick_number(cell)
+        # A long one by its digits, rounded once; DuckDB's own way rounds twice.
+        long = re.fullmatch(_LONG, self._source.types[name])
+        return quick_number(f"CAST({cell} AS VARCHAR)" if long else cell)
 
     def plainly(self, action: Callable[[], Result]) -> Result:
         """Do something with DuckDB; its messages quote cells and are replaced."""
-        try:
-            return action()
-        except (GdppcaError, MemoryError):
-            raise
-        except Exception as error:
-            failure = str(error)
-        # Raised out here, so that the message is not even in __context__.
-        if re.search(_INTERRUPTED, failure):
-            raise KeyboardInterrupt
-        self._source.require_unchanged()
-        raise self._explained(failure)
+        return base.without_its_words(action, self._explained, (GdppcaError, MemoryError))
 
-    def _explained(self, failure: str) -> Exception:
+    def _explained(self, error: Exception) -> BaseException:
+        failure = str(error)
+        if re.search(_INTERRUPTED, failure):
+            return KeyboardInterrupt()
+        self._source.require_unchanged()
         if self._folder and (str(self._folder) in failure or re.search(_NO_ROOM, failure)):
             return full_disk(self._folder)
         if failure.startswith("Out of Memory"):
@@ -165,15 +143,13 @@ class Reader:
         )
 
 
-class DuckEngine(InParts, Reader):
+class DuckEngine(base.InParts, Reader):
     """Rows of files, of arrow data or of anything else that DuckDB reads."""
-
-    n_samples: int
 
     def __init__(
         self, source: Source, keys: OrderKeys | None, columns: list[str] | None = None
     ) -> None:
-        super().__init__(source, columns)
+        Reader.__init__(self, source, columns)
         self._keys = keys
 
     def __enter__(self) -> Self:
@@ -188,18 +164,8 @@ class DuckEngine(InParts, Reader):
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
-        if self._keys is None:
-            return self.first(size)
-        bound = np.uint64(key_threshold(size, self.n_samples))
-        nothing = np.empty((0, self.n_features)), np.empty(0, np.uint64)
-
-        def found() -> np.ndarray:
-            below = [
-                (rows[few], keys[few]) for rows, keys in self._keyed() for few in [keys <= bound]
-            ]
-            return in_order([nothing, *below])
-
-        return self.read(found)
+        keys, bound = self._sampling(size)
+        return self.read(lambda: in_order(below(self._keyed(keys), bound)))
 
     def total(self, recipe: Recipe, progress: Progress) -> Sums:
         """The sum over all rows; sorted by their keys first where their order matters."""
@@ -207,39 +173,33 @@ class DuckEngine(InParts, Reader):
 
     def _summed(self, recipe: Recipe, progress: Progress) -> Sums:
         n, total, done = self.n_samples, recipe.empty(), 0
-        sorting = _SORTING if recipe.ordered and self._keys is not None else 0.0
-        batches = self._in_secret_order(progress) if sorting else self._batches()
+        keys = self._keys if recipe.ordered else None
+        sorting = 0.0 if keys is None else _SORTING
+        batches = self._batches() if keys is None else self._in_secret_order(keys, progress)
         for batch in regular(batches, self.rows_at_once()):
             total = recipe.add(total, batch)
             done += len(batch)
             progress(int(sorting * n + (1 - sorting) * done), n)
         if done != n:
-            raise DataError(f"{self._source.name} changed while it was read. Nothing was released.")
+            raise base.changed(self._source.name)
         return total
 
-    def _keyed(self) -> Iterator[Keyed]:
+    def _keyed(self, keys: Keys, progress: Progress = silent) -> Iterator[Keyed]:
         """All rows with their keys, which follow from their places."""
-        assert self._keys is not None
-        start = 0
+        yield np.empty((0, self.n_features)), np.empty(0, np.uint64)
+        done = 0
         for rows in self._batches():
-            yield rows, self._keys.of(np.arange(start, start + len(rows)))
-            start += len(rows)
+            yield rows, keys.of(np.arange(done, done + len(rows)))
+            done += len(rows)
+            progress(int(_SORTING * done), self.n_samples)
 
-    def _in_secret_order(self, progress: Progress) -> Iterator[np.ndarray]:
+    def _in_secret_order(self, keys: Keys, progress: Progress) -> Iterator[np.ndarray]:
         assert self._folder is not None
         rows, width = self.rows_at_once(), 8 * (self.n_features + 1)
         if 2 * width * min(rows, self.n_samples) > _memory_bytes():
             raise self._too_little_memory()
         at_once = max(rows, _memory_bytes() // _RUN // width)
-
-        def told() -> Iterator[Keyed]:
-            done = 0
-            for rows, keys in self._keyed():
-                yield rows, keys
-                done += len(rows)
-                progress(int(_SORTING * done), self.n_samples)
-
-        yield from sorted_rows(told(), self.n_samples, at_once, self._folder)
+        return sorted_rows(self._keyed(keys, progress), self.n_samples, at_once, self._folder)
 
     def _count(self) -> int:
         [[n]] = self._connection.sql("SELECT count(*) FROM rows").fetchall()
@@ -261,10 +221,9 @@ def _memory_bytes() -> int:
 
 @contextmanager
 def _connected(folder: Path | None) -> Iterator[Any]:
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingExtraError("Reading files needs DuckDB: pip install duckdb.") from None
+    base.require_package("duckdb", "Reading files needs DuckDB: pip install duckdb.")
+    import duckdb
+
     config = {
         "temp_directory": str(folder or ""),  # without one, no row is written anywhere
         "memory_limit": _memory(),
@@ -274,9 +233,3 @@ def _connected(folder: Path | None) -> Iterator[Any]:
     }
     with duckdb.connect(config=config) as connection:
         yield connection
-
-
-def _refuse_text(types: dict[str, str], names: tuple[str, ...]) -> None:
-    text = [name for name in names if types[name].split("(")[0].upper() not in _NUMBERS]
-    if text:
-        raise not_numbers(text)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,6 @@ from gdppca.tables.sources import Files, unreadable
 _ENDINGS = (".csv", ".parquet", ".pq")
 _BLOCK = 2**24  # bytes
 
-Result = TypeVar("Result")
-
 
 def read_table(path: str | Path, columns: list[str] | None = None) -> Matrix:
     """The numbers in a CSV (with a header) or Parquet file, in the order of its rows.
@@ -29,11 +28,8 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Matrix:
     Columns of a CSV file are numbers by declaration, and each cell is read by itself.
     """
 
-    def rows(source: Files) -> Matrix:
-        with Reader(source, columns).opened() as reader:
-            return Matrix(reader.first(), reader.names)
-
-    table = _read(Path(path), rows)
+    with _source(Path(path)) as source, Reader(source, columns).opened() as reader:
+        table = Matrix(reader.everything(), reader.names)
     if not len(table.values):
         raise DataError(f"'{path}' has no rows.")
     return table
@@ -44,8 +40,7 @@ def read_labels(path: str | Path, column: str) -> list[str | None]:
 
     Text stays as it stands. Numbers that are whole are written so, whatever the column's type.
     """
-
-    def labels(source: Files) -> list[str | None]:
+    with _source(Path(path)) as source:
         reader = Reader(source)
         with reader.connected() as connection:
             require_columns(list(source.types), [column], source.name)
@@ -56,17 +51,11 @@ def read_labels(path: str | Path, column: str) -> list[str | None]:
             cells = reader.plainly(lambda: connection.sql(f"SELECT {cell} FROM labels").fetchall())
         return [label_text(source.decoded(label)) for [label] in cells]
 
-    return _read(Path(path), labels)
-
 
 def column_names(path: str | Path) -> list[str]:
     """The names in a file's header."""
-
-    def names(source: Files) -> list[str]:
-        with Reader(source).connected():
-            return list(source.types)
-
-    return _read(Path(path), names)
+    with _source(Path(path)) as source, Reader(source).connected():
+        return list(source.types)
 
 
 def can_read_whole(path: Path) -> bool:
@@ -74,17 +63,18 @@ def can_read_whole(path: Path) -> bool:
     return path.suffix.lower() in _ENDINGS
 
 
-def _read(path: Path, action: Callable[[Files], Result]) -> Result:
+@contextmanager
+def _source(path: Path) -> Iterator[Files]:
+    """A file that is there and, if it is CSV, clear about where its cells end."""
     if not can_read_whole(path):
         raise DataError(f"'{path}' must end in {' or '.join(_ENDINGS)}.")
     if not path.is_file():
         raise DataError(f"There is no file '{path}'.")
     try:
         checked = _checked_csv(path) if path.suffix.lower() == ".csv" else {}
-        return action(Files([path], f"'{path}'", **checked))
+        yield Files([path], f"'{path}'", **checked)
     except MemoryError:
-        pass
-    raise DataError(f"'{path}' does not fit into memory.")
+        raise DataError(f"'{path}' does not fit into memory.") from None
 
 
 def _checked_csv(path: Path) -> dict[str, Any]:
@@ -143,7 +133,6 @@ def _require_one_length(path: Path, quotes: np.ndarray) -> None:
     marks = marks[np.searchsorted(quotes, marks) % 2 == 0]  # outside of quotes
     ends = np.flatnonzero(content[marks] != ord(","))
     commas = np.diff(np.concatenate([[-1], ends, [marks.size]])) - 1
-    if not np.isin(
-        commas, [0, len(names) - 1]
-    ).all():  # none: an empty line, or what DuckDB refuses
+    # None are those of an empty line, or of what DuckDB refuses.
+    if not np.isin(commas, [0, len(names) - 1]).all():
         raise unreadable(f"'{path}'", "csv")

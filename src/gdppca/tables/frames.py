@@ -6,10 +6,10 @@ Refusals name columns and never quote a cell: a message is not covered by the gu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,8 @@ from scipy import sparse
 
 from gdppca._errors import ColumnTypeError, DataError
 from gdppca.kernels.sums import all_finite
+
+Result = TypeVar("Result")
 
 _COLUMNS = 8  # that are laid side by side at once: a line of the cache
 _ROWS = 2**13  # of them
@@ -50,16 +52,25 @@ def _from_frame(X: Any) -> Matrix:
     if len(set(names)) < len(names):
         raise DataError("Several columns have one name. Rename them.")
     frame = nw.from_native(X, eager_only=True)
-    _refuse("text or other things that are not numbers", _not_numeric(frame))
+    refuse_text(
+        [
+            name
+            for name, kind in zip(names, frame.schema.dtypes(), strict=True)
+            if not _is_number(kind)
+        ]
+    )
     columns = map(_numbers, frame.iter_columns(), names)
     return Matrix(_side_by_side(columns, len(frame), len(names)), tuple(names))
 
 
+def _is_number(kind: Any) -> bool:
+    return kind.is_numeric() or kind in (nw.Boolean, nw.Object)
+
+
 def matrix_of(columns: Sequence[np.ndarray | None], names: tuple[str, ...]) -> Matrix:
     """Columns of floats as a matrix of finite ones; None stands for one with missing cells."""
+    _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
     there = [column for column in columns if column is not None]
-    if len(there) < len(columns):
-        _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
     matrix = Matrix(_side_by_side(iter(there), len(there[0]), len(names)), names)
     _require_finite(matrix)
     return matrix
@@ -78,41 +89,34 @@ def _side_by_side(columns: Iterator[np.ndarray], n: int, d: int) -> np.ndarray:
 
 
 def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
-    missing, entries = _entries(column)
-    if missing:
-        _refuse("missing values", [name])
-    if entries is None:
-        raise not_numbers([name])
+    missing, entries = _attempted(lambda: (column.null_count(), column.to_numpy())) or (0, None)
+    _refuse("missing values", [name] if missing else [])
     return _floats(entries, name)
 
 
-def _entries(column: nw.Series[Any]) -> tuple[int, np.ndarray | None]:
-    """Missing cells and all cells; none where a library stumbles over one, and may quote it."""
+def _attempted(action: Callable[[], Result]) -> Result | None:
+    """What a library gives; nothing where it stumbles over a cell, which it may quote."""
     try:
-        return column.null_count(), column.to_numpy()
+        return action()
     except MemoryError:
         raise
     except Exception:
-        return 0, None
+        return None
 
 
-def _not_numeric(frame: nw.DataFrame[Any]) -> list[str]:
-    return [
-        str(name)
-        for name, dtype in frame.schema.items()
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object))
-    ]
-
-
-def _floats(column: np.ndarray, name: str) -> np.ndarray:
-    if column.dtype.kind in "biuf":
+def _floats(column: np.ndarray | None, name: str) -> np.ndarray:
+    if column is not None and column.dtype.kind in "biuf":
         return column.astype(float, copy=False)
-    try:
-        if all(isinstance(entry, Real) or hasattr(entry, "as_tuple") for entry in column):
-            return np.array([float(entry) for entry in column])
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise not_numbers([name])
+    floats = _attempted(lambda: np.array([*map(_float, column)])) if column is not None else None
+    if floats is None:
+        raise not_numbers([name])
+    return floats
+
+
+def _float(entry: Any) -> float:
+    if isinstance(entry, Real) or hasattr(entry, "as_tuple"):
+        return float(entry)
+    raise TypeError
 
 
 def _from_array(X: Any) -> Matrix:
@@ -124,7 +128,7 @@ def _from_array(X: Any) -> Matrix:
         raise DataError("A whole table is needed. Select columns as a frame; collect a lazy one.")
     if isinstance(X, np.ma.MaskedArray):
         raise DataError("Masked arrays are not read: drop or fill the masked cells first.")
-    array = _as_array(X)
+    array = _attempted(lambda: np.asarray(X))
     if array is None:
         raise DataError("The table must be rectangular: rows of one length.")
     if array.dtype.kind == "c":
@@ -136,49 +140,39 @@ def _from_array(X: Any) -> Matrix:
         )
     if array.dtype.kind in "biuf":
         return Matrix(np.ascontiguousarray(array, dtype=float), None)
-    columns = [
-        _floats(np.asarray(array[:, k], dtype=object), str(k)) for k in range(array.shape[1])
-    ]
+    objects = array.astype(object)
+    columns = [_floats(objects[:, k], str(k)) for k in range(array.shape[1])]
     return Matrix(np.ascontiguousarray(np.stack(columns, axis=1)), None)
-
-
-def _as_array(X: Any) -> np.ndarray | None:
-    try:
-        return np.asarray(X)
-    except MemoryError:
-        raise
-    except Exception:  # it may quote a cell
-        return None
 
 
 def _require_finite(matrix: Matrix) -> None:
     if all_finite(matrix.values):
         return
-    columns = [
-        k for k in range(matrix.values.shape[1]) if not np.isfinite(matrix.values[:, k]).all()
-    ]
-    _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in columns])
+    unfit = np.flatnonzero(~np.isfinite(matrix.values).all(axis=0))
+    _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in unfit])
 
 
-def listed(columns: list[str]) -> str:
-    """Columns as a message names them."""
+def _listed(columns: list[str]) -> str:
     shown = ", ".join(repr(name) for name in columns[:8])
     return f"Column{'s' if len(columns) > 1 else ''} {shown}{', …' if len(columns) > 8 else ''}"
 
 
 def _refuse(what: str, columns: list[str]) -> None:
-    if not columns:
-        return
-    if what.startswith("text"):
+    if columns:
+        raise DataError(
+            f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a "
+            "rule that does not depend on other people's values."
+        )
+
+
+def refuse_text(columns: list[str]) -> None:
+    """Refuse columns that hold something else than numbers, if there are any."""
+    if columns:
         raise not_numbers(columns)
-    raise DataError(
-        f"{listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a rule "
-        "that does not depend on other people's values."
-    )
 
 
 def not_numbers(columns: list[str]) -> ColumnTypeError:
     """What to say of columns that hold something else."""
     return ColumnTypeError(
-        f"{listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
+        f"{_listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -49,24 +49,14 @@ def _place(place: dict[Any, int], written: dict[str | None, int], label: Any) ->
 
 
 def _labels(groups: Any) -> list[Any]:
-    """Labels as plain objects; an error says nothing about any of them."""
-    labels = None
+    """Labels as plain objects; one that is none stops no other, and an error tells of none."""
     if not isinstance(groups, str) and getattr(groups, "ndim", 1) == 1:
-        labels = _listed(groups)
-    if labels is None:
-        raise ParameterError("`groups` must be a sequence of labels, one per row.")
-    return labels
-
-
-def _listed(groups: Any) -> list[Any] | None:
-    """Labels, each by itself: one that is no object of Python does not stop the others."""
-    for name in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
-        with contextlib.suppress(Exception):
-            return list(getattr(groups, name)())
-    try:
-        return [_plain(label) for label in groups]
-    except TypeError:
-        return None
+        for name in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
+            with suppress(Exception):
+                return list(getattr(groups, name)())
+        with suppress(TypeError):
+            return [_plain(label) for label in groups]
+    raise ParameterError("`groups` must be a sequence of labels, one per row.")
 
 
 def _plain(label: Any) -> Any:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from gdppca.kernels import OneSample, Progress, SignSum, pair_scatter, silent
 from gdppca.noise import Noise
-from gdppca.tables.base import Exact, Recipe, Supply, Total, divided
+from gdppca.tables.base import AtHand, Exact, Recipe, Supply, Total, divided
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds rows
-class MemoryTable:
+class MemoryTable(AtHand):
     """Finite rows of floats, known to be so, and a source of secret orders."""
 
     values: np.ndarray
@@ -46,9 +45,3 @@ class MemoryTable:
         assert not isinstance(scheme, OneSample)  # it has a centre
         order = self.noise.permutation(len(X)) if recipe.ordered else None
         return Exact(pair_scatter(X, recipe.sign, scheme, order, progress), len(X))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was opened."""

@@ -126,21 +126,15 @@ def _in_memory(
 ) -> tuple[MemoryTable, Any]:
     """A table in memory, and the labels of its rows."""
     if _is_files(source):
-        [file] = [source] if isinstance(source, _PATHS) else source
-        return _from_file(Path(file), noise, columns, groups)
-    if columns is not None:
+        [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
+        beside = groups if isinstance(groups, str) else None
+        matrix = read_table(file, _features(file, columns, beside))
+        groups = groups if beside is None else read_labels(file, beside)
+    elif columns is not None:
         raise ParameterError("`columns` are for files: select those of a table before.")
-    matrix = as_matrix(source)
+    else:
+        matrix = as_matrix(source)
     return MemoryTable(matrix.values, matrix.names, noise), groups
-
-
-def _from_file(
-    file: Path, noise: Noise, columns: list[str] | None, groups: Any
-) -> tuple[MemoryTable, Any]:
-    beside = groups if isinstance(groups, str) else None
-    matrix = read_table(file, _features(file, columns, beside))
-    table = MemoryTable(matrix.values, matrix.names, noise)
-    return table, groups if beside is None else read_labels(file, beside)
 
 
 def _features(file: Path, columns: list[str] | None, beside: str | None) -> list[str] | None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain, islice, pairwise
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO
 
 import numpy as np
 
 from gdppca._errors import DataError
+from gdppca.tables.base import without_its_words
 
 Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
+
+
+def below(pieces: Iterable[Keyed], bound: int) -> list[Keyed]:
+    """The rows whose keys do not lie above a bound."""
+    return [(rows[few], keys[few]) for rows, keys in pieces for few in [keys <= np.uint64(bound)]]
 
 
 def in_order(pieces: list[Keyed]) -> np.ndarray:
@@ -61,7 +67,7 @@ def sorted_rows(
         yield from map(in_order, few)
         return
     starts = range_starts(-(-n // at_once))
-    with _kept_in(folder) as file:
+    with NamedTemporaryFile(dir=folder) as file:
         bounds = [_written(run, starts, file, folder) for run in chain(few, runs)]
         width = few[0][0][0].shape[1] + 1
         del few
@@ -81,29 +87,12 @@ def _gathered(pieces: Iterable[Keyed], at_once: int) -> Iterator[list[Keyed]]:
         yield kept
 
 
-@contextmanager
-def _kept_in(folder: Path) -> Iterator[IO[bytes]]:
-    path = folder / "sorted"
-    try:
-        with path.open("w+b") as file:
-            yield file
-    finally:
-        path.unlink(missing_ok=True)
-
-
 def _written(run: list[Keyed], starts: np.ndarray, file: IO[bytes], folder: Path) -> list[int]:
     """Add a run to the file, each row behind its key; where its ranges of keys begin and end."""
     records = in_order([(np.column_stack([keys.view(float), rows]), keys) for rows, keys in run])
     begin = file.tell()
     places = [0, *np.searchsorted(_keys(records), starts), len(records)]
-    full = False
-    try:
-        file.write(records.data)
-        file.flush()
-    except OSError:
-        full = True
-    if full:
-        raise full_disk(folder)
+    without_its_words(lambda: (file.write(records.data), file.flush()), lambda _: full_disk(folder))
     return [begin + int(place) * records.strides[0] for place in places]
 
 

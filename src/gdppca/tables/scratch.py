@@ -53,20 +53,12 @@ def private_folder() -> Iterator[Path]:
 
 def _require_plain_name(folder: str) -> None:
     """Refuse a name that DuckDB takes for another one: raw rows would go elsewhere."""
-    signs = {"?", "\\"} - {os.sep}
-    if signs & set(folder) or not _is_text(folder):
+    no_letters = map(chr, range(0xD800, 0xE000))  # bytes that are none
+    if ({"?", "\\", *no_letters} - {os.sep}) & set(folder):
         raise DataError(
             "The name of the temporary folder must be text without a question mark or a "
             f"backslash, got {folder!a}. Set TMPDIR to another folder."
         )
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:  # bytes that are no letters
-        return False
-    return True
 
 
 @contextmanager

@@ -6,9 +6,10 @@ import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from gdppca._errors import DataError, MissingExtraError
+from gdppca._errors import DataError
+from gdppca.tables.base import changed, require_package
 from gdppca.tables.cells import MISSING, spells_no_number
 from gdppca.tables.headers import (
     LONGEST_LINE,
@@ -18,17 +19,13 @@ from gdppca.tables.headers import (
     require_header,
 )
 
-_KINDS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
+_ENDINGS = {
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather"),
+    "json": (".json", ".jsonl", ".ndjson"),
 }
+_KINDS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
 _PACKED = (".gz", ".zst")
 # Nothing of this is guessed: the first rows must not decide how others are read, or whether.
 _DIALECT = (
@@ -39,11 +36,11 @@ _NOTHING = ("\0 no cell \0",)  # what stands for a missing label
 _SPELT = ("csv", "json")  # kinds whose cells are text
 
 
-class Source(Protocol):
+class Source:
     """Something that DuckDB can look at as a table called `rows`, with columns c0, c1, …"""
 
-    name: str  # for messages
-    spelt: bool  # whether cells are text that spells numbers
+    name = "The table"  # for messages
+    spelt = False  # whether cells are text that spells numbers
     types: dict[str, str]  # DuckDB's type of every column, by its own name
 
     def open(self, connection: Any, folder: Path | None) -> None:
@@ -51,42 +48,31 @@ class Source(Protocol):
 
         Where cells are text, the view `spelt` shows them as they stand.
         """
+        raise NotImplementedError
 
-    def require_unchanged(self) -> None:
-        """Refuse what was changed since it was opened."""
-
-    def explained(self, places: Sequence[int]) -> DataError:
-        """What to say when these columns cannot be read; never what the reader said."""
-
-
-class _Viewed:
-    """What all sources share: a view, its columns."""
-
-    name = "The table"
-    spelt = False
-    types: dict[str, str]
-
-    def _view(self, connection: Any, relation: Any, view: str = "rows") -> None:
+    def _view(
+        self, connection: Any, relation: Any, view: str = "rows", names: list[str] | None = None
+    ) -> None:
         """Look at something as a table whose columns are called by their places.
 
         A column of the table may be called anything, and DuckDB renames some.
         """
+        if view == "rows":
+            kinds = map(str, relation.types)
+            self.types = dict(zip(names or relation.columns, kinds, strict=True))
         places = ", ".join(f"c{k}" for k in range(len(relation.columns)))
         relation.create_view(f"{view}_as_named")
         connection.execute(f"CREATE VIEW {view} AS FROM {view}_as_named AS given({places})")
 
     def require_unchanged(self) -> None:
-        """Data in memory stays as it is."""
+        """Refuse what was changed since it was opened; data in memory stays as it is."""
 
     def explained(self, places: Sequence[int]) -> DataError:
+        """What to say when these columns cannot be read; never what the reader said."""
         return DataError(f"{self.name} cannot be read. Nothing was released.")
 
 
-def _types(relation: Any, names: list[str] | None = None) -> dict[str, str]:
-    return dict(zip(names or relation.columns, map(str, relation.types), strict=True))
-
-
-class ArrowData(_Viewed):
+class ArrowData(Source):
     """An arrow table or data set, which can be read again and again."""
 
     def __init__(self, data: Any) -> None:
@@ -94,31 +80,23 @@ class ArrowData(_Viewed):
 
     def open(self, connection: Any, folder: Path | None) -> None:
         """Look at the data where it is."""
-        relation = connection.from_arrow(self._data)
-        self.types = _types(relation)
-        self._view(connection, relation)
+        self._view(connection, connection.from_arrow(self._data))
 
 
-class Spooled(_Viewed):
+class Spooled(ArrowData):
     """A stream of arrow batches that can be read once, or a question to a DuckDB elsewhere.
 
     Kept in the private folder.
     """
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
     def open(self, connection: Any, folder: Path | None) -> None:
         """Read it to its end; the first look at a question, whose answer may quote a cell."""
         assert folder is not None
-        stream = self._stream
         _require_arrow("Reading a relation of DuckDB")
-        reader = stream.to_arrow_reader() if hasattr(stream, "to_arrow_reader") else stream
+        ask = getattr(self._data, "to_arrow_reader", lambda: self._data)
         connection.execute(f"ATTACH {_text(folder / 'spooled.duckdb')} AS spooled")
-        connection.from_arrow(reader).create("spooled.batches")
-        relation = connection.sql("FROM spooled.batches")
-        self.types = _types(relation)
-        self._view(connection, relation)
+        connection.from_arrow(ask()).create("spooled.batches")
+        self._view(connection, connection.sql("FROM spooled.batches"))
 
 
 def _text(word: str | Path) -> str:
@@ -135,7 +113,7 @@ def _delimiter(paths: list[Path]) -> str:
     return "\t" if any(".tsv" in path.suffixes for path in paths) else ","
 
 
-class Files(_Viewed):
+class Files(Source):
     """CSV, Parquet, arrow or JSON files with the same columns."""
 
     def __init__(
@@ -149,7 +127,10 @@ class Files(_Viewed):
         self._encoding = encoding
         self._strict = strict
         self.name = name
-        kinds = {kind_of(path) for path in paths}
+        for path in paths:
+            if _ending(path) not in _KINDS:
+                raise DataError(f"'{path}' must end in {', '.join(_KINDS)}.")
+        kinds = {_KINDS[ending] for ending in map(_ending, paths)}
         if len(kinds) > 1:
             raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
         [self.kind] = kinds
@@ -159,14 +140,11 @@ class Files(_Viewed):
         """Compare the columns of the files, and look at them as one table."""
         self._connection = connection
         columns = {path: self._columns_of(path) for path in self._paths}
-        for path, names in columns.items():
-            self._require_same_names(columns[self._paths[0]], path, names)
-        _require_common_types(columns)
+        _require_alike(columns)
         self._reading = None
         self._every = list(columns[self._paths[0]])
-        rows = self._relation(self._paths, "DOUBLE")
-        self.types = _types(rows, self._names if len(self._paths) == 1 else None)
-        self._view(connection, rows)
+        names = self._names if len(self._paths) == 1 else None
+        self._view(connection, self._relation(self._paths, "DOUBLE"), names=names)
         if self.spelt:
             self._view(connection, self._relation(self._paths), "spelt")
 
@@ -212,16 +190,6 @@ class Files(_Viewed):
             return parquet_names(self._connection.sql(nodes).fetchall())
         return []
 
-    def _require_same_names(
-        self, first: dict[str, str], path: Path, others: dict[str, str]
-    ) -> None:
-        lacking = [name for name in first if name not in others]
-        added = [name for name in others if name not in first]
-        if lacking or added:
-            [name, *_] = lacking or added
-            with_it, without = (self._paths[0], path) if lacking else (path, self._paths[0])
-            raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
-
     def _relation(self, paths: list[Path], json_type: str = "VARCHAR") -> Any:
         if self.kind == "arrow":
             return self._connection.from_arrow(_arrow_data_set(paths))
@@ -251,7 +219,7 @@ class Files(_Viewed):
         """Refuse files that were written to, replaced or removed meanwhile."""
         for path, stamp in self._stamps.items():
             if _stamp(path) != stamp:
-                raise DataError(f"'{path}' changed while it was read. Nothing was released.")
+                raise changed(f"'{path}'")
 
     def explained(self, places: Sequence[int]) -> DataError:
         """Which column of which file holds something else than numbers, where that is it."""
@@ -286,10 +254,7 @@ def unreadable(where: str, kind: str) -> DataError:
 
 
 def _require_arrow(what: str) -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(f"{what} needs pyarrow: pip install 'gdppca[arrow]'.") from None
+    require_package("pyarrow", f"{what} needs pyarrow: pip install 'gdppca[arrow]'.")
 
 
 def _arrow_data_set(paths: list[Path]) -> Any:
@@ -299,39 +264,38 @@ def _arrow_data_set(paths: list[Path]) -> Any:
     return dataset.dataset([str(path) for path in paths], format="arrow")
 
 
-def _require_common_types(columns: dict[Path, dict[str, str]]) -> None:
-    """A column has one type in every file."""
-    known: dict[str, tuple[str, Path]] = {}
-    for path, types in columns.items():
+def _require_alike(columns: dict[Path, dict[str, str]]) -> None:
+    """All files have the same columns, of the same types."""
+    (first, known), *others = columns.items()
+    for path, types in others:
+        for name in [*known, *types]:
+            if name not in known or name not in types:
+                with_it, without = (first, path) if name in known else (path, first)
+                raise DataError(f"'{with_it}' has a column '{name}' that '{without}' has not.")
+    for path, types in others:
         for name, kind in types.items():
-            before, where = known.setdefault(name, (kind, path))
-            if kind != before:
+            if kind != known[name]:
                 raise DataError(
-                    f"Column '{name}' is {before} in '{where}' and {kind} in '{path}'. Save the "
-                    "files with the same types."
+                    f"Column '{name}' is {known[name]} in '{first}' and {kind} in '{path}'. Save "
+                    "the files with the same types."
                 )
 
 
-def kind_of(path: Path) -> str:
+def _ending(path: Path) -> str:
     """What a file's name says of its format."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    kind = _KINDS.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise DataError(f"'{path}' must end in {', '.join(_KINDS)}.")
-    return kind
+    packed = path.suffix.lower() in _PACKED
+    return (Path(path.stem) if packed else path).suffix.lower()
 
 
 def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
     """The files behind a name, a folder, a pattern or a list of them."""
-    if not isinstance(source, str | os.PathLike):
+    if isinstance(source, str | os.PathLike):
+        paths, name = files_behind(Path(source)), f"'{source}'"
+        if not paths and not Path(source).is_dir():
+            raise DataError(f"There is no file {name}.")
+    else:
         paths = [path for each in source for path in files_behind(Path(each)) or [Path(each)]]
         name = "The list of files"
-    else:
-        paths, name = files_behind(Path(source)), f"'{source}'"
-    if not paths and isinstance(source, str | os.PathLike) and not Path(source).is_dir():
-        raise DataError(f"There is no file {name}.")
     if not paths:
         raise DataError(f"There is no file in {name} that ends in {', '.join(_KINDS)}.")
     for path in paths:
@@ -355,7 +319,7 @@ def _refuse_twice(paths: list[Path]) -> None:
 def files_behind(path: Path) -> list[Path]:
     """The files that a name, a folder or a pattern stands for; maybe none."""
     if path.is_dir():
-        return sorted(each for each in path.rglob("*") if each.is_file() and _is_data(each))
+        return sorted(filter(_is_data, path.rglob("*")))
     if path.exists():
         return [path]
     return sorted(Path(each) for each in glob.glob(str(path), recursive=True))
@@ -363,10 +327,7 @@ def files_behind(path: Path) -> list[Path]:
 
 def _is_data(path: Path) -> bool:
     """Whether a folder means this file; names with a dot or underscore are notes of programs."""
-    try:
-        return path.name[0] not in "._" and bool(kind_of(path))
-    except DataError:
-        return False
+    return path.is_file() and path.name[0] not in "._" and _ending(path) in _KINDS
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

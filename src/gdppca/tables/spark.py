@@ -15,35 +15,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from gdppca._errors import (
-    DataError,
-    EngineError,
-    GdppcaError,
-    MissingExtraError,
-)
+from gdppca._errors import DataError, EngineError
 from gdppca._version import __version__
 from gdppca.kernels import Progress, silent
-from gdppca.noise import OrderKeys
-from gdppca.tables.base import SAMPLE_PARTS, InParts, Recipe, Sums, key_threshold
-from gdppca.tables.frames import not_numbers
-from gdppca.tables.headers import require_columns
-from gdppca.tables.spark_tasks import (
-    Choice,
-    First,
-    Keyed,
-    Part,
-    Task,
-    bucket_sums,
-    chosen,
-    group_sum,
-    merged_part,
-    partition_sum,
-    raise_first,
-    unpacked,
+from gdppca.tables import spark_tasks as work
+from gdppca.tables.base import (
+    SAMPLE_PARTS,
+    InParts,
+    Recipe,
+    Sums,
+    changed,
+    require_package,
+    without_its_words,
 )
+from gdppca.tables.frames import refuse_text
+from gdppca.tables.headers import require_columns
 
-_ROWS = "place int, position long, mark long, content binary"
-_SUMS = "place int, content binary"
 _BUCKET_ENTRIES = 2**21  # numbers that one task sorts and sums: 16 MB
 _MOST_BUCKETS = 2**13
 _MERGED_ENTRIES = 2**23  # numbers of the sums that are merged at one place: 64 MB
@@ -62,41 +49,27 @@ _SIGNS_OF_ABSENCE = (
 class SparkEngine(InParts):
     """Rows of a pyspark.sql.DataFrame, of a classic or of a Connect session."""
 
-    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
-        self._data = data
-        self._keys = keys
-        self._columns = columns
-
     def __enter__(self) -> Self:
         _require_table(self._data)
-        if _asked("look at the table", lambda: _is_endless(self._data)):
-            raise DataError("A streaming table has no end. Give one that Spark reads to its end.")
         fields = _asked("look at the table", lambda: self._data.schema.fields)
         every = [field.name for field in fields]
-        self._names = require_columns(every, self._columns, "The Spark table")
-        self.names: tuple[str, ...] | None = self._names
+        self.names = self._names = require_columns(every, self._columns, "The Spark table")
         self.n_features = len(self._names)
-        _refuse_text({field.name: field.dataType for field in fields}, self._names)
         places = [every.index(name) for name in self._names]
+        refuse_text([every[k] for k in places if not _is_number(fields[k].dataType)])
         self._table = _asked("look at the table", lambda: _as_doubles(self._data, places))
         self._lengths = _asked("count the rows", lambda: _lengths(self._table))
-        self.n_samples = sum(self._lengths.values())
+        self.n_samples = sum(self._lengths)
         return self
-
-    def __exit__(self, *ended: object) -> None:
-        """Nothing was kept; Spark removes what it shuffled."""
 
     def sample(self, size: int) -> np.ndarray:
         """About so many random rows, in random order; all where there are no more."""
-        if self._keys is None:
-            choice: Choice = First(_quotas(self._lengths, size))
-        else:
-            bound = key_threshold(size, self.n_samples)
-            choice = Keyed(self._keys, bound=bound, first_part=SAMPLE_PARTS)
+        keys, bound = self._sampling(size, self._lengths)
+        choice = work.Keyed(keys, bound=bound, first_part=SAMPLE_PARTS)
         found = _asked("draw a sample", lambda: self._rows(choice).toArrow())
-        raise_first(found)
+        work.raise_first(found)
         order = np.argsort(found["position"].to_numpy(), kind="stable")
-        return unpacked(found["content"], self.n_features)[order]
+        return work.unpacked(found["content"], self.n_features)[order]
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
         """The sum over all rows; dealt out by their keys first where their order matters."""
@@ -105,31 +78,30 @@ class SparkEngine(InParts):
         if part.torn:
             raise EngineError(f"Spark could not sum the rows: {_TORN} Nothing was released.")
         if part.sums.n_samples != self.n_samples:
-            raise DataError("The Spark table changed while it was read. Nothing was released.")
+            raise changed("The Spark table")
         progress(self.n_samples, self.n_samples)
         return part.sums
 
-    def _rows(self, choice: Choice) -> Any:
-        return self._table.mapInArrow(Task(chosen, (self._names, choice)), _ROWS)
+    def _rows(self, choice: work.Keyed) -> Any:
+        return self._table.mapInArrow(work.Task(work.chosen, (self._names, choice)), work.BATCH)
 
-    def _merged(self, recipe: Recipe) -> Part:
+    def _merged(self, recipe: Recipe) -> work.Part:
         shuffled = recipe.ordered and self._keys is not None
         sum_up = self._by_bucket if shuffled else self._by_partition
         found = _asked("sum the rows", lambda: _merged_by_spark(*sum_up(recipe), recipe).toArrow())
-        raise_first(found)
-        return merged_part(found, recipe)
+        return work.merged_part(found, recipe)
 
     def _by_bucket(self, recipe: Recipe) -> tuple[Any, int]:
         assert self._keys is not None
         count = bucket_count(self.n_samples, self.n_features)
-        rows = self._rows(Keyed(self._keys, buckets=count))
+        rows = self._rows(work.Keyed(self._keys, buckets=count))
         deal_out = getattr(rows, "repartitionById", rows.repartition)  # before 4.1 by a hash
         dealt = deal_out(count, "place").sortWithinPartitions("position")
-        return dealt.mapInArrow(Task(bucket_sums, (recipe,)), _SUMS), count
+        return dealt.mapInArrow(work.Task(work.bucket_sums, (recipe,)), work.BATCH), count
 
     def _by_partition(self, recipe: Recipe) -> tuple[Any, int]:
-        task = Task(partition_sum, (self._names, recipe))
-        return self._table.mapInArrow(task, _SUMS), max(self._lengths, default=0) + 1
+        task = work.Task(work.partition_sum, (self._names, recipe))
+        return self._table.mapInArrow(task, work.BATCH), len(self._lengths)
 
 
 def bucket_count(n_samples: int, n_features: int) -> int:
@@ -139,12 +111,10 @@ def bucket_count(n_samples: int, n_features: int) -> int:
 
 
 def _require_table(data: Any) -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "Spark tables need pyarrow, here and on the workers: pip install 'gdppca[spark]'."
-        ) from None
+    require_package(
+        "pyarrow",
+        "Spark tables need pyarrow, here and on the workers: pip install 'gdppca[spark]'.",
+    )
     from pyspark.sql import DataFrame
 
     if not isinstance(data, DataFrame):
@@ -152,6 +122,8 @@ def _require_table(data: Any) -> None:
             f"A pyspark.sql.DataFrame is needed, got {type(data).__name__}. A pandas-on-Spark "
             "frame becomes one by to_spark()."
         )
+    if _asked("look at the table", lambda: _is_endless(data)):
+        raise DataError("A streaming table has no end. Give one that Spark reads to its end.")
 
 
 def _is_endless(data: Any) -> bool:
@@ -169,12 +141,10 @@ def _is_endless(data: Any) -> bool:
         client.set_retry_policies(before)
 
 
-def _refuse_text(types: dict[str, Any], names: tuple[str, ...]) -> None:
+def _is_number(kind: Any) -> bool:
     from pyspark.sql.types import BooleanType, NumericType
 
-    text = [name for name in names if not isinstance(types[name], NumericType | BooleanType)]
-    if text:
-        raise not_numbers(text)
+    return isinstance(kind, NumericType | BooleanType)
 
 
 def _as_doubles(data: Any, wanted: list[int]) -> Any:
@@ -186,44 +156,33 @@ def _as_doubles(data: Any, wanted: list[int]) -> Any:
     return placed.selectExpr(*(f"CAST(c{k} AS DOUBLE) AS c{k}" for k in wanted))
 
 
-def _lengths(table: Any) -> dict[int, int]:
-    """Rows of each partition that has any."""
+def _lengths(table: Any) -> list[int]:
+    """Rows of each partition, up to the last one that has any."""
     counts = table.selectExpr("spark_partition_id() AS place").groupBy("place").count()
-    return {row["place"]: row["count"] for row in counts.collect()}
-
-
-def _quotas(lengths: dict[int, int], size: int) -> dict[int, int]:
-    """How many of the first rows lie in each partition."""
-    quotas = {}
-    for part in sorted(lengths):
-        quotas[part] = min(lengths[part], size)
-        size -= quotas[part]
-    return quotas
+    found = {row["place"]: row["count"] for row in counts.collect()}
+    return [found.get(part, 0) for part in range(max(found, default=-1) + 1)]
 
 
 def _merged_by_spark(sums: Any, count: int, recipe: Recipe) -> Any:
     """Merge neighbours until there are so few sums that the driver can hold them."""
     few = min(max(_MERGED_ENTRIES // (2 * recipe.n_features**2), _FEWEST), _MOST)
-    task = Task(group_sum, (recipe, few))
+    task = work.Task(work.group_sum, (recipe, few))
     while count > few:
         groups = sums.selectExpr("*", f"floor(place / {few}) AS family").groupBy("family")
-        sums = groups.applyInArrow(lambda table: task.table(table), _SUMS)  # a plain function
+        sums = groups.applyInArrow(lambda table: task.table(table), work.BATCH)  # a plain function
         count = -(-count // few)
     return sums
 
 
 def _asked(wish: str, action: Callable[[], Any]) -> Any:
     """What Spark answers; its complaints are replaced, since they may quote cells."""
-    failure = None
+
+    def said(error: Exception) -> EngineError:
+        reason = _reason(f"{type(error).__name__}: {error}")
+        return EngineError(f"Spark could not {wish}: {reason} Nothing was released.")
+
     with _silent_logs():
-        try:
-            return action()
-        except GdppcaError:
-            raise
-        except Exception as error:  # they have no common root
-            failure = f"{type(error).__name__}: {error}"
-    # Raised out here, so that the complaint is not even in __context__.
-    raise EngineError(f"Spark could not {wish}: {_reason(failure)} Nothing was released.")
+        return without_its_words(action, said)
 
 
 @contextmanager
@@ -233,9 +192,9 @@ def _silent_logs() -> Iterator[None]:
 
     logs = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
     before = [log.disabled for log in logs]
+    for log in logs:
+        log.disabled = True
     try:
-        for log in logs:
-            log.disabled = True
         yield
     finally:
         for log, disabled in zip(logs, before, strict=True):

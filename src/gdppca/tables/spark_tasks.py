@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
@@ -15,15 +14,13 @@ import numpy as np
 from gdppca._errors import EngineError, GdppcaError
 from gdppca._version import __version__
 from gdppca.kernels.parallel import THREADS_VARIABLE
-from gdppca.noise import OrderKeys
-from gdppca.signs import Sign
-from gdppca.tables.base import Recipe, Sums, merged
+from gdppca.tables.base import Keys, Recipe, Sums, merged
 from gdppca.tables.frames import as_matrix
 
+BATCH = "place int, position long, mark long, content binary"  # rows, sums and errors alike
 ERROR = -1  # the place of an error
 _BATCH_ENTRIES = 2**22  # numbers that a worker hands over at once: 32 MB
 _DIGEST_BITS, _NUMBER_BITS = 20, 24  # of a mark; the partition takes the others
-_PLACE_BITS = 40  # of a position without keys; the partition takes the others
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +46,7 @@ class Task:
         except Exception as error:
             failure = type(error).__name__
         if refusal is not None:
-            yield _error_batch(refusal, rows=self.work is chosen)
+            yield _batch([pickle.dumps(refusal)], ERROR)
         if failure is not None:  # Spark tries again, and logs these words and not a cell
             raise RuntimeError(f"A task of gdppca ended with {failure}.")
 
@@ -69,9 +66,9 @@ class Task:
 
 @dataclass(frozen=True, repr=False)
 class Keyed:
-    """Choose rows by their secret keys."""
+    """Choose rows by their keys."""
 
-    keys: OrderKeys
+    keys: Keys
     bound: int = 2**64 - 1
     buckets: int = 1
     first_part: int = 0
@@ -81,25 +78,8 @@ class Keyed:
         keys = self.keys.of(np.arange(start, start + n), self.first_part + part)
         chosen = np.flatnonzero(keys <= np.uint64(self.bound))
         keys = keys[chosen]
-        signed = (keys ^ np.uint64(2**63)).view(
-            np.int64
-        )  # the same order; Spark's longs are signed
+        signed = (keys ^ np.uint64(2**63)).view(np.int64)  # Spark's longs are; the same order
         return chosen, bucket_of(keys, self.buckets), signed
-
-
-@dataclass(frozen=True)
-class First:
-    """Choose the first rows of each partition."""
-
-    quotas: dict[int, int]
-
-    def __call__(self, part: int, start: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which of n rows, from a place of a partition on; their buckets and positions."""
-        chosen = np.arange(max(0, min(n, self.quotas.get(part, 0) - start)))
-        return chosen, np.zeros(len(chosen), np.int32), (part << _PLACE_BITS) + start + chosen
-
-
-Choice = Keyed | First
 
 
 @dataclass(frozen=True)
@@ -117,37 +97,14 @@ class Part:
         """
         return len(np.unique(self.marks >> _DIGEST_BITS)) < len(self.marks)
 
-    def dumped(self, recipe: Recipe) -> bytes:
-        """As bytes, less the sign: a user's own has code, and no equal but itself."""
-        file = io.BytesIO()
-        _Pickler(file, recipe.sign).dump(self)
-        return file.getvalue()
+    def batch(self, place: int) -> Any:
+        """What a worker hands over; a user's own sign travels with its code."""
+        from pyspark import cloudpickle
 
-    @classmethod
-    def loaded(cls, content: bytes, recipe: Recipe) -> Part:
-        """From bytes, with the sign that the recipe has here."""
-        return _Unpickler(io.BytesIO(content), recipe.sign).load()
+        return _batch([cloudpickle.dumps(self)], place)
 
 
-class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, sign: Sign) -> None:
-        super().__init__(file)
-        self._sign = sign
-
-    def persistent_id(self, thing: Any) -> str | None:
-        return "sign" if thing is self._sign else None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, sign: Sign) -> None:
-        super().__init__(file)
-        self._sign = sign
-
-    def persistent_load(self, name: str) -> Sign:
-        return self._sign
-
-
-def chosen(batches: Iterable[Any], names: tuple[str, ...], choice: Choice) -> Iterator[Any]:
+def chosen(batches: Iterable[Any], names: tuple[str, ...], choice: Keyed) -> Iterator[Any]:
     """Some rows, with their buckets, positions and marks."""
     part = _partition()
     step = max(1, _BATCH_ENTRIES // len(names))
@@ -158,7 +115,7 @@ def chosen(batches: Iterable[Any], names: tuple[str, ...], choice: Choice) -> It
         for first in range(0, len(chosen), step):
             few = slice(first, first + step)
             content = _packed(rows[chosen[few]])
-            yield _rows_batch(bucket[few], position[few], _mark(part, number, seen), content)
+            yield _batch(content, bucket[few], position[few], _mark(part, number, seen))
         start += len(rows)
 
 
@@ -174,7 +131,7 @@ def partition_sum(batches: Iterable[Any], names: tuple[str, ...], recipe: Recipe
     for rows in _matrices(batches, names):
         sums = recipe.add(sums, rows)
     if sums.n_samples:
-        yield _sums_batch(_partition(), Part(sums, np.empty(0, np.int64)).dumped(recipe))
+        yield Part(sums, np.empty(0, np.int64)).batch(_partition())
 
 
 def bucket_sums(batches: Iterable[Any], recipe: Recipe) -> Iterator[Any]:
@@ -191,7 +148,7 @@ def bucket_sums(batches: Iterable[Any], recipe: Recipe) -> Iterator[Any]:
                 recipe.add(so_far.sums, rows[mine]), np.union1d(so_far.marks, marks[mine])
             )
     for place, part in parts.items():
-        yield _sums_batch(place, part.dumped(recipe))
+        yield part.batch(place)
 
 
 def group_sum(batches: Iterable[Any], recipe: Recipe, few: int) -> Iterator[Any]:
@@ -199,15 +156,15 @@ def group_sum(batches: Iterable[Any], recipe: Recipe, few: int) -> Iterator[Any]
     import pyarrow as pa
 
     table = pa.Table.from_batches(list(batches))
-    raise_first(table)
     part = merged_part(table, recipe)
-    yield _sums_batch(table["place"][0].as_py() // few, part.dumped(recipe))
+    yield part.batch(table["place"][0].as_py() // few)
 
 
 def merged_part(table: Any, recipe: Recipe) -> Part:
     """One sum, merged in the order of the places."""
+    raise_first(table)
     order = np.argsort(table["place"].to_numpy())
-    parts = [Part.loaded(table["content"][int(k)].as_py(), recipe) for k in order]
+    parts = [pickle.loads(table["content"][int(k)].as_py()) for k in order]
     marks = [np.empty(0, np.int64), *(part.marks for part in parts)]
     return Part(merged(recipe, (part.sums for part in parts)), np.unique(np.concatenate(marks)))
 
@@ -241,44 +198,25 @@ def _packed(rows: np.ndarray) -> Any:
 
 def unpacked(cells: Any, d: int) -> np.ndarray:
     """Rows from cells of bytes, without making an object of each."""
-    chunks = [
-        _unpacked_chunk(chunk, d) for chunk in getattr(cells, "chunks", [cells]) if len(chunk)
-    ]
-    return np.concatenate([np.empty((0, d)), *chunks])
-
-
-def _unpacked_chunk(cells: Any, d: int) -> np.ndarray:
+    cells = cells.combine_chunks() if hasattr(cells, "chunks") else cells
+    if not len(cells):
+        return np.empty((0, d))
     _, ends, content = cells.buffers()
     start = np.frombuffer(ends, np.int32)[cells.offset]
     return np.frombuffer(content, float, len(cells) * d, start).reshape(-1, d)
 
 
-def _rows_batch(bucket: np.ndarray, position: np.ndarray, mark: int, content: Any) -> Any:
+def _batch(content: Any, place: Any, position: Any = 0, mark: int = 0) -> Any:
+    """Cells of bytes with numbers beside them: one for all of them, or one for each."""
     import pyarrow as pa
 
     columns = {
-        "place": pa.array(bucket, pa.int32()),
-        "position": pa.array(position, pa.int64()),
-        "mark": pa.array(np.full(len(bucket), mark)),
-        "content": content,
+        "place": np.full(len(content), place, np.int32),
+        "position": np.full(len(content), position, np.int64),
+        "mark": np.full(len(content), mark, np.int64),
+        "content": pa.array(content, pa.binary()),
     }
     return pa.RecordBatch.from_pydict(columns)
-
-
-def _sums_batch(place: int, content: bytes) -> Any:
-    import pyarrow as pa
-
-    columns = {"place": pa.array([place], pa.int32()), "content": pa.array([content], pa.binary())}
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def _error_batch(error: GdppcaError, *, rows: bool) -> Any:
-    import pyarrow as pa
-
-    content = pickle.dumps(error)
-    if not rows:
-        return _sums_batch(ERROR, content)
-    return _rows_batch(np.array([ERROR]), np.array([0]), 0, pa.array([content], pa.binary()))
 
 
 def bucket_of(keys: np.ndarray, count: int) -> np.ndarray:

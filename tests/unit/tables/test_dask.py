@@ -447,20 +447,18 @@ def test_a_cluster_that_is_gone_is_an_error_and_spends_nothing(end, monkeypatch,
 @pytest.mark.parametrize("assume_shuffled", [False, True])
 @pytest.mark.parametrize("location", ["private", None])
 def test_a_missing_cell_outside_the_sample_spends_nothing(
-    location, assume_shuffled, X, monkeypatch, tmp_path
+    location, assume_shuffled, X, monkeypatch, ledger
 ):
     monkeypatch.setattr(base, "LARGEST_SAMPLE", 50)
-    address = f"sqlite:///{tmp_path}/budget.db"
-    ledger = Ledger(address)
-    ledger.create("patients", epsilon=2.0, delta=1e-6)
-    pca = DPPCA(1, location=location, ledger=f"{address}#patients")
+    book, account = ledger
+    pca = DPPCA(1, location=location, ledger=account)
     bad = X.copy()
     bad[-1, 0] = np.nan
     with pytest.raises(DataError, match="NaN or inf"):
         pca.fit_stream(array(bad), assume_shuffled=assume_shuffled)
-    assert ledger.account("patients").spends == 0
+    assert book.account("patients").spends == 0
     pca.fit_stream(array(X), assume_shuffled=assume_shuffled)
-    assert ledger.account("patients").spends == 1
+    assert book.account("patients").spends == 1
 
 
 class Half:

@@ -480,25 +480,17 @@ def test_names_that_look_like_patterns_are_names(table, tmp_path):
 @pytest.mark.parametrize("cell", [np.nan, np.inf, None])
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_bad_cell_outside_of_the_sample_is_refused_before_the_spend(
-    cell, shuffled, X, tmp_path, monkeypatch
+    cell, shuffled, X, ledger, monkeypatch
 ):
     monkeypatch.setattr(base, "LARGEST_SAMPLE", 100)
-    address = f"sqlite:///{tmp_path}/budget.db"
-    ledger = Ledger(address)
-    ledger.create("people", epsilon=1.0, delta=1e-6)
+    book, account = ledger
     bad = pa.table({"a": X[:, 0], "b": [*X[:-1, 1], cell]})
-    pca = DPPCA(1, location="private", ledger=f"{address}#people")
+    pca = DPPCA(1, location="private", ledger=account)
     with pytest.raises(DataError, match="Column 'b'"):
         pca.fit_stream(bad, assume_shuffled=shuffled)
-    assert ledger.account("people").spends == 0
-    assert (
-        len(
-            DPPCA(1, location="private")
-            .fit_stream(pa.table({"a": X[:, 0], "b": X[:, 1]}))
-            .components_
-        )
-        == 1
-    )
+    assert book.account("patients").spends == 0
+    good = DPPCA(1, location="private").fit_stream(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+    assert len(good.components_) == 1
 
 
 def test_a_bad_cell_of_a_wide_table_is_found(monkeypatch):

@@ -12,6 +12,14 @@ from gdppca.tables.frames import as_matrix
 from gdppca.tables.open import open_table
 
 
+def refusal(text, folder, words, columns=None):
+    """What is said of a CSV file with such a content."""
+    (folder / "t.csv").write_text(text)
+    with pytest.raises(DataError, match=words) as caught:
+        files.read_table(folder / "t.csv", columns)
+    return str(caught.value)
+
+
 def test_csv_and_parquet_give_the_same_table(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2.5\n3,4\n")
     pq.write_table(pa.table({"a": [1, 3], "b": [2.5, 4.0]}), tmp_path / "t.parquet")
@@ -60,10 +68,7 @@ def test_broken_csv_is_refused_without_its_cells(content, tmp_path):
     ],
 )
 def test_csv_without_a_header_is_refused_without_its_first_row(content, tmp_path):
-    (tmp_path / "t.csv").write_text(content)
-    with pytest.raises(DataError, match=r"no header|has no name") as caught:
-        files.read_table(tmp_path / "t.csv")
-    assert "50.1" not in str(caught.value)
+    assert "50.1" not in refusal(content, tmp_path, "no header|has no name")
 
 
 def test_names_that_are_not_utf8_and_files_without_rows_are_refused(tmp_path):
@@ -82,14 +87,13 @@ def test_reader_messages_are_not_even_in_the_context(tmp_path):
     assert caught.value.__context__ is None
 
 
-def test_damaged_parquet_missing_files_and_other_endings_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "words"), [("t.parquet", "damaged"), ("nothing.csv", "no file"), ("t.xlsx", r"\.csv")]
+)
+def test_damaged_parquet_missing_files_and_other_endings_are_refused(name, words, tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
-    with pytest.raises(DataError, match="damaged"):
-        files.read_table(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="no file"):
-        files.read_table(tmp_path / "nothing.csv")
-    with pytest.raises(DataError, match=r"\.csv"):
-        files.read_table(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=words):
+        files.read_table(tmp_path / name)
 
 
 def test_unknown_and_repeated_columns_are_refused(tmp_path):
@@ -168,9 +172,7 @@ def test_columns_that_are_not_asked_for_are_not_looked_at(tmp_path):
     ],
 )
 def test_a_stray_quote_swallows_no_row(text, tmp_path):
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(DataError, match="quotes"):
-        files.read_table(tmp_path / "t.csv", ["a", "b"])
+    refusal(text, tmp_path, "quotes", ["a", "b"])
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])

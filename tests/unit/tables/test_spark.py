@@ -17,11 +17,10 @@ import spark as local
 from gdppca import DPPCA
 from gdppca._errors import ColumnTypeError, DataError, EngineError
 from gdppca.kernels import Blocks, silent
-from gdppca.ledgers import Ledger
 from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
-from gdppca.tables.base import Recipe, merged
+from gdppca.tables.base import Places, Recipe, merged
 from gdppca.tables.spark import SparkEngine, bucket_count
 from gdppca.tables.spark_tasks import bucket_of
 
@@ -70,13 +69,13 @@ def test_positions_have_the_order_of_the_keys():
 
 
 def test_first_rows_are_taken_from_the_first_partitions():
-    quotas = spark._quotas({3: 10, 0: 5, 7: 9}, 12)
-    assert quotas == {0: 5, 3: 7, 7: 0}
-    chosen, _, positions = spark_tasks.First(quotas)(3, 4, 6)
+    first = spark_tasks.Keyed(Places((0, 5, 5, 5, 15)), bound=12 - 1, first_part=2**32)
+    chosen, _, positions = first(3, 4, 6)
     np.testing.assert_array_equal(chosen, [0, 1, 2])
     assert (np.diff(positions) > 0).all()
-    assert positions[0] > spark_tasks.First(quotas)(0, 0, 5)[2].max()
-    assert len(spark_tasks.First(quotas)(1, 0, 6)[0]) == 0
+    assert positions[0] > first(0, 0, 5)[2].max()
+    assert len(first(4, 0, 6)[0]) == 0
+    assert len(first(9, 0, 6)[0]) == 0  # rows where there were none
 
 
 def test_rows_survive_their_packing(rng):
@@ -310,14 +309,6 @@ def test_a_worker_that_dies_once_changes_nothing(server, X):
         result = engine.total(PAIRS).mean()
     expected = sum_in_memory(X, keys_of(LENGTHS)).mean()
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    address = f"sqlite:///{tmp_path}/budget.db"
-    ledger = Ledger(address)
-    ledger.create("patients", epsilon=3.0, delta=1e-5)
-    return ledger, f"{address}#patients"
 
 
 def test_a_fit_whose_worker_dies_once_spends_once(server, X, ledger):
