@@ -35,7 +35,11 @@ class Draw:
     def moved_by(self, other: Any) -> float:
         """How far another table's exact numbers are from these, in shares of the sensitivity."""
         apart = np.ravel(np.asarray(self.exact, dtype=float) - other)
-        length = np.linalg.norm(apart) if self.kind == "gaussian" else np.abs(apart).max(initial=0)
+        largest = np.abs(apart).max(initial=0)
+        if self.kind != "gaussian":
+            return float(largest) / self.sensitivity
+        exponent = np.frexp(largest)[1]  # squares of a tiny or a huge move leave the floats
+        length = np.ldexp(np.linalg.norm(np.ldexp(apart, -exponent)), exponent)
         return float(length) / self.sensitivity
 
 

@@ -62,9 +62,11 @@ def columns_of_floats(relation: Any, rows: int) -> Generator[list[Column]]:
                 raise RuntimeError((stream.get_last_error(where) or b"").decode(errors="replace"))
             if not batch.release:
                 return
+            columns = [_column(batch.children[k].contents) for k in range(batch.n_children)]
             try:
-                yield [_column(batch.children[k].contents) for k in range(batch.n_children)]
+                yield columns
             finally:
+                columns.clear()  # a traceback may keep the list, but not arrays without memory
                 batch.release(ctypes.addressof(batch))
     finally:
         stream.release(where)  # or DuckDB would not take the next question

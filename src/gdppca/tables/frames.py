@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -57,9 +57,8 @@ def _from_frame(X: Any) -> Matrix:
 
 def matrix_of(columns: Sequence[np.ndarray | None], names: tuple[str, ...]) -> Matrix:
     """Columns of floats as a matrix of finite ones; None stands for one with missing cells."""
-    there = [column for column in columns if column is not None]
-    if len(there) < len(columns):
-        _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
+    _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
+    there = cast("Sequence[np.ndarray]", columns)  # no list of its own: the arrays may go
     matrix = Matrix(_side_by_side(iter(there), len(there[0]), len(names)), names)
     _require_finite(matrix)
     return matrix

@@ -4,7 +4,9 @@ import duckdb
 import numpy as np
 import pytest
 
+from gdppca import DataError
 from gdppca.tables.batches import columns_of_floats
+from gdppca.tables.files import read_table
 
 
 def answer(connection, query, rows=1000):
@@ -43,3 +45,17 @@ def test_a_failure_on_the_way_is_one_and_the_connection_lives_on():
         stream.close()
         [[column]] = answer(connection, "SELECT 2e0")
     assert column.tolist() == [2.0]
+
+
+def test_no_traceback_keeps_arrays_whose_memory_is_gone(tmp_path):
+    """A debugger that shows locals would look at what DuckDB has freed."""
+    path = tmp_path / "rows.parquet"
+    with duckdb.connect() as connection:
+        rows = "SELECT i::DOUBLE AS a, if(i = 7, 'inf', '1')::DOUBLE AS b FROM range(99) t(i)"
+        connection.sql(rows).write_parquet(str(path))
+    with pytest.raises(DataError, match="NaN or inf") as refused:
+        read_table(path)
+    kept = [value for entry in refused.traceback for value in entry.frame.f_locals.values()]
+    lists = [value for value in kept if isinstance(value, list)]
+    arrays = [each for value in lists for each in value if isinstance(each, np.ndarray)]
+    assert all(array.flags.owndata for array in arrays)
