@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gdppca._errors import StateError
 from gdppca.noise.orders import OrderKeys
 from gdppca.noise.source import Noise
 
@@ -35,7 +36,11 @@ class Draw:
     def moved_by(self, other: Any) -> float:
         """How far another table's exact numbers are from these, in shares of the sensitivity."""
         apart = np.ravel(np.asarray(self.exact, dtype=float) - other)
-        length = np.linalg.norm(apart) if self.kind == "gaussian" else np.abs(apart).max(initial=0)
+        largest = np.abs(apart).max(initial=0)
+        if self.kind != "gaussian":
+            return float(largest) / self.sensitivity
+        exponent = np.frexp(largest)[1]  # squares of a tiny or a huge move leave the floats
+        length = np.ldexp(np.linalg.norm(np.ldexp(apart, -exponent)), exponent)
         return float(length) / self.sensitivity
 
 
@@ -81,6 +86,14 @@ class _Heard:
         """Heard in one list with the rest."""
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Refuse to be pickled with exact numbers inside."""
+        raise StateError("Exact numbers are not private and are not pickled: leave the ear here.")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A clone of an estimator is heard by the same ear."""
+        return self
+
 
 @dataclass(eq=False, repr=False)
 class Overheard(_Heard):
@@ -111,6 +124,10 @@ class Overheard(_Heard):
     def seeded(self) -> bool:
         """As the noise that it listens to."""
         return self.noise.seeded
+
+    def stream(self, part: str) -> Self:
+        """The part's own noise, heard in one list with the rest."""
+        return type(self)(self.noise.stream(part), self.draws)
 
     def _hear(
         self, kind: str, exact: Any, scale: float, sensitivity: float, draw: Callable[[Noise], Any]

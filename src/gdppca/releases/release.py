@@ -157,6 +157,13 @@ class Release:
         """SHA-256 of everything in it; of a release that does not change, once."""
         return files.checksum(self._content())
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy is as read-only as what it was made of, and hashed anew."""
+        self.__dict__.update({name: state[name] for name in state if name != "checksum"})
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
     def _content(self) -> dict[str, Any]:
         content = {
             "format": files.FORMAT,
@@ -194,6 +201,8 @@ class Release:
             _check_included(release.score_map.guarantee, release.guarantee)
         if release.method == "DPPCA":
             check_consistency(release)
+        if release.score_map is not None:
+            _check_alike(release.score_map.guarantee, release.guarantee)
         return release
 
     def with_score_map(self, score_map: ScoreMap) -> Release:
@@ -258,3 +267,9 @@ def _check_included(part: Guarantee, whole: Guarantee) -> None:
     missing = Counter(part.events) - Counter(whole.events)
     if missing or (part.seeded and not whole.seeded):
         raise ReleaseError("The release's guarantee leaves out what its score map spent.")
+
+
+def _check_alike(part: Guarantee, whole: Guarantee) -> None:
+    """A part promises nothing to others than the whole does."""
+    if (part.neighbors, part.unit) != (whole.neighbors, whole.unit):
+        raise ReleaseError("The score map's neighbours or unit are not those of its release.")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import PrivacyWarning
+from gdppca._errors import DataError, PrivacyWarning
 from gdppca.design import Design, run
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Event
 from gdppca.privacy.spending import epsilon_at
 from gdppca.steps.base import Public
 from gdppca.steps.winsorized_mean import WinsorizedMean
+from gdppca.tables.frames import as_matrix
 from gdppca.tables.memory import MemoryTable
 
 _QUOTED_AT = 1e-6  # δ of what an error says is spent
@@ -31,7 +33,7 @@ class NoisyLocation:
 
 
 def private_winsorized_mean(
-    X: np.ndarray,
+    X: Any,
     zcdp_rho: float,
     random_state: int | Noise | None = None,
     *,
@@ -41,8 +43,8 @@ def private_winsorized_mean(
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Finite numbers.
+    X : table of shape (n, d)
+        Finite numbers, at least two rows.
     zcdp_rho : float
         Budget ρ of zero-concentrated differential privacy; infinity draws no noise.
     random_state : None, int or Noise, default None
@@ -72,7 +74,10 @@ def private_winsorized_mean(
     array([1000.,   -3.])
     """
     zcdp_rho = _validate.positive(rho=zcdp_rho)
-    public = Public.of(*X.shape)
+    matrix = as_matrix(X)  # what is no number is refused before anything is spent
+    public = Public.of(*matrix.values.shape)
+    if public.n_samples < 2 or not public.n_features:
+        raise DataError(f"At least two rows and a column are needed, got {matrix.values.shape}.")
     step = WinsorizedMean(public=public, zcdp_rho=zcdp_rho)
     noise = noise_for(random_state)
     design = Design.of(
@@ -82,7 +87,7 @@ def private_winsorized_mean(
     )
     for doubt in design.doubts:
         warnings.warn(doubt, PrivacyWarning, stacklevel=2)
-    state = run(design, MemoryTable(X, None, noise), noise, ledger)
+    state = run(design, MemoryTable(matrix.values, None, noise), noise, ledger)
     assert state.location is not None
     assert state.bounds is not None
     lower, upper = state.bounds

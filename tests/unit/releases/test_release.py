@@ -1,7 +1,9 @@
 """Releases on disk: whole, checked, plain."""
 
+import copy
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -183,3 +185,12 @@ def test_types_that_cannot_be_are_refused(change, said, centred):
 def test_the_stated_error_of_a_centre_is_believed(centred):
     read = Release.load(rewritten(centred, lambda plain: plain.update(centre_bias=0.125)))
     assert read.centre_bias == 0.125
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_is_read_only_and_has_its_own_checksum(release, copied):
+    before = release.checksum
+    other = copied(release)
+    assert not other.components.flags.writeable
+    other.sign["parameters"]["edited"] = 1.0
+    assert other.checksum != before == release.checksum

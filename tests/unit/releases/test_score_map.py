@@ -468,6 +468,8 @@ def edited(plain, **changes):
         (lambda m: edited(m, noise_sd=m["noise_sd"] * 2), "noise"),
         (lambda m: edited(m, threshold=3), "noise"),
         (lambda m: edited(m, kind="sparse"), "kind"),
+        (lambda m: edited(m, guarantee=m["guarantee"] | {"unit": "person"}), "unit"),
+        (lambda m: edited(m, guarantee=m["guarantee"] | {"neighbors": "add-remove"}), "unit"),
     ],
 )
 def test_map_that_contradicts_itself_is_refused(fitted, change, message):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gdppca import ParameterError, PrivacyWarning
+from gdppca import DataError, ParameterError, PrivacyWarning
 from gdppca.noise import Overheard, secure_noise, seeded_noise
 from gdppca.privacy import NonPrivateEvent
 from gdppca.releases import private_winsorized_mean
@@ -71,3 +71,15 @@ def test_too_few_rows_are_warned_of(rng):
 def test_bad_budget_is_named(rng):
     with pytest.raises(ParameterError, match="rho"):
         private_winsorized_mean(rng.normal(size=(50, 2)), 0.0, seeded_noise(0))
+
+
+@pytest.mark.parametrize("hole", [math.nan, math.inf, None, "word"])
+def test_what_is_no_number_is_refused_before_any_draw(rng, hole):
+    X = rng.normal(size=(50, 2)).astype(object)
+    X[3, 1] = hole
+    heard = Overheard(secure_noise())
+    with pytest.raises(DataError):
+        private_winsorized_mean(X, 0.5, heard)
+    with pytest.raises(DataError, match="two rows"):
+        private_winsorized_mean(np.ones((1, 2)), 0.5, heard)
+    assert heard.draws == []

@@ -43,3 +43,13 @@ def test_a_failure_on_the_way_is_one_and_the_connection_lives_on():
         stream.close()
         [[column]] = answer(connection, "SELECT 2e0")
     assert column.tolist() == [2.0]
+
+
+def test_an_array_that_somebody_keeps_keeps_its_memory():
+    """A debugger that shows locals looks at numbers, not at what DuckDB has freed."""
+    with duckdb.connect() as connection:
+        query = "SELECT i::DOUBLE FROM range(200000) t(i)"
+        kept = [column for [column] in columns_of_floats(connection.sql(query), 50_000)]
+    for _ in range(5):
+        np.full(200_000, np.nan)  # would land where something was freed
+    np.testing.assert_array_equal(np.concatenate(kept), np.arange(200_000))
