@@ -65,6 +65,8 @@ def open_table(
             raise ParameterError("A table that is open has its columns, groups and order already.")
         return source
     _check_columns(columns)
+    if isinstance(source, str) and not source.strip():  # would be the folder that one is in
+        raise DataError("The name of the file is empty.")
     if whole is not False and isinstance(source, _PATHS):
         _require_there(source)
     package = _package(source)

@@ -202,3 +202,12 @@ def test_names_are_those_of_the_file_whatever_a_reader_makes_of_them(tmp_path):
         table = files.read_table(tmp_path / name, ["A", " b", "a"])
         assert (table.names, table.values.tolist()) == (("A", " b", "a"), [[2, 3, 1]])
     assert files.read_table(tmp_path / "nested.parquet", ["w", "z"]).values.tolist() == [[2, 1]]
+
+
+@pytest.mark.parametrize("whole", [None, True, False])
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_not_the_folder_that_one_is_in(name, whole, tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,4\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="empty"):
+        open_table(name, secure_noise(), whole=whole)
