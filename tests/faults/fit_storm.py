@@ -111,6 +111,7 @@ def late_debit():
         for each in owed:
             spend(*each)
 
+    Ledger.require = lambda *_: None  # nobody asks before
     Ledger.spend = lambda *each: owed.append(each)
     Release.save = save_and_spend
 

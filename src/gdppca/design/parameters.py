@@ -11,7 +11,7 @@ from gdppca._errors import ParameterError
 from gdppca.design.design import Design, assumed_of_sign
 from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
-from gdppca.privacy import Assumption, Event, assumptions
+from gdppca.privacy import Assumption, Event, GaussianEvent, assumptions
 from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
@@ -85,6 +85,8 @@ def design_of(
     fit: Event = first.event
     if budget.stated is None:  # all Gaussian steps count as one: their sum is known
         fit = gaussian_event("fit", 1 / budget.mu)
+    elif radius and isinstance(fit, GaussianEvent):  # the lattice of another radius rounds more
+        fit = gaussian_event(fit.purpose, fit.noise_multiplier * (1 - 1e-9))
     return Design(
         public=public,
         steps=(*scale, *centre, *refinement, *radius, matrix, *more),

@@ -15,7 +15,7 @@ import numpy as np
 
 from gdppca._errors import StateError
 from gdppca.noise.orders import OrderKeys
-from gdppca.noise.source import Noise
+from gdppca.noise.source import Noise, Trusted
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds exact numbers
@@ -44,7 +44,7 @@ class Draw:
         return float(length) / self.sensitivity
 
 
-class _Heard:
+class _Heard(Trusted):
     """A noise of which every request passes one place, `_hear`."""
 
     def _hear(
@@ -122,8 +122,8 @@ class Overheard(_Heard):
 
     @property
     def seeded(self) -> bool:
-        """As the noise that it listens to."""
-        return self.noise.seeded
+        """As the noise that it listens to, if that is one to be trusted."""
+        return self.noise.seeded or not isinstance(self.noise, Trusted)
 
     def stream(self, part: str) -> Self:
         """The part's own noise, heard in one list with the rest."""
@@ -159,7 +159,11 @@ class Repeated(_Heard):
     drawn: Sequence[Draw]
     draws: list[Draw] = field(default_factory=list)
     stop: bool = False
-    seeded = True
+
+    @property
+    def seeded(self) -> bool:
+        """What is known already protects nobody."""
+        return True
 
     def __post_init__(self) -> None:
         self._left: Iterator[Draw] = iter(self.drawn)

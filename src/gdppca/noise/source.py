@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
+from gdppca._errors import ParameterError
 from gdppca.noise.bits import Bits, secure_bits, seeded_bits
 from gdppca.noise.gaussian import add_gaussian
 from gdppca.noise.orders import OrderKeys
@@ -47,8 +48,12 @@ class Noise(Protocol):
         """Noise of another part of the same release, independent of this one."""
 
 
+class Trusted:
+    """Noise that says truly whether it is seeded: that of this room."""
+
+
 @dataclass(frozen=True)
-class FreshNoise:
+class FreshNoise(Trusted):
     """Noise from bits: secret ones for releases, those of a seed for simulations."""
 
     bits: Bits
@@ -103,4 +108,8 @@ def noise_for(random_state: int | Noise | None) -> Noise:
     """Noise of what a user gives: None is secure, a seed makes a simulation, noise is itself."""
     if random_state is None:
         return secure_noise()
-    return random_state if isinstance(random_state, Noise) else seeded_noise(random_state)
+    if isinstance(random_state, Trusted):
+        return cast("Noise", random_state)
+    if isinstance(random_state, Noise):  # a promise must not rest on what somebody else draws
+        raise ParameterError("`random_state` must be None, a seed, or noise of `gdppca.noise`.")
+    return seeded_noise(random_state)

@@ -40,6 +40,8 @@ def check_consistency(release: Release) -> None:
         _check_merged(release, scheme["groups"])
     else:
         _check_origins(release)
+        if not math.isclose(release.centre_bias, release.bias_of_events(), rel_tol=1e-6):
+            raise ReleaseError("The release's error of the centre does not follow from its events.")
         _check_noise(release, _scheme(scheme), sign["sup_norm"])
     _check_components(release.components, K)
 

@@ -121,9 +121,10 @@ class Release:
             known = said is not Origin.NONE and derived is not Origin.NONE
             object.__setattr__(self, name, said if known else derived)
         if self.centre_bias is None:
-            object.__setattr__(self, "centre_bias", self._bias_of_events())
+            object.__setattr__(self, "centre_bias", self.bias_of_events())
 
-    def _bias_of_events(self) -> float:
+    def bias_of_events(self) -> float:
+        """What the error of a private centre adds to an eigenvalue, by what was drawn for it."""
         if self.location is None:
             return 0.0
         scheme = self.scheme or {}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gdppca._errors import DataError
+from gdppca._validate import floats
 from gdppca.kernels import Scheme
 from gdppca.ledgers import enter
 from gdppca.noise import Noise, noise_for
@@ -82,6 +84,15 @@ def private_scatter(
     :math:`\xi \sim N(0, \sigma^2 I)`, Sec 2.2.
     """
     source = noise_for(random_state)
+    K_hat = _finite(K_hat)  # what cannot be noised is refused unspent
     enter(ledger, (noise.event,), seeded=source.seeded)
     matrix = noisy_matrix(K_hat, noise, source)
     return NoisyScatter(matrix=matrix, noise_sd=noise.noise_sd, event=noise.event)
+
+
+def _finite(K_hat: np.ndarray) -> np.ndarray:
+    matrix = floats(K_hat)
+    square = matrix is not None and matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if matrix is None or not square or not np.isfinite(matrix).all():
+        raise DataError("`K_hat` must be a square matrix of finite numbers.")
+    return matrix

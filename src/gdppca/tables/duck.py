@@ -232,4 +232,5 @@ def _connected(folder: Path | None) -> Iterator[Any]:
         "autoinstall_known_extensions": False,  # nothing is fetched from anywhere
     }
     with duckdb.connect(config=config) as connection:
+        connection.execute("SET enable_progress_bar = false")  # progress is told by us
         yield connection

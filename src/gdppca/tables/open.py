@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gdppca._errors import DataError, ParameterError
+from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
 from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
@@ -171,7 +171,7 @@ def _in_parts(
 
 def _source(source: Any, package: str) -> Source:
     if isinstance(source, str | os.PathLike | list | tuple):
-        return found_files(source)
+        return _files(source)
     if package == "pyarrow":
         once = hasattr(source, "read_next_batch")
         return Spooled(source) if once else ArrowData(source)
@@ -181,6 +181,17 @@ def _source(source: Any, package: str) -> Source:
         "The source must be a file, a folder, a pattern, or an arrow, DuckDB, Dask or Spark "
         f"table, got {type(source).__name__}. Use `fit` for tables in memory."
     )
+
+
+def _files(source: Any) -> Source:
+    """Files by their names; what the system says of things that are none may quote them."""
+    try:
+        return found_files(source)
+    except GdppcaError:
+        raise
+    except (OSError, TypeError, ValueError):
+        pass
+    raise DataError("The source does not name files: give a file, a folder, a pattern or a list.")
 
 
 def _package(X: Any) -> str:

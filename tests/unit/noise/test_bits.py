@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gdppca import ParameterError
-from gdppca.noise import noise_for, secure_noise, seeded_noise
+from gdppca.noise import Overheard, Repeated, noise_for, secure_noise, seeded_noise
 from gdppca.noise.bits import secure_bits, seeded_bits
 
 
@@ -55,3 +55,22 @@ def test_seeded_words_repeat_and_secret_ones_do_not():
 def test_bad_seed_is_refused(bad):
     with pytest.raises(ParameterError, match="random_state"):
         noise_for(bad)
+
+
+def test_noise_of_somebody_else_is_no_promise():
+    class Silent:
+        """Has all that noise must have, and adds none."""
+
+        seeded = False
+
+        def gaussian(self, exact, sd, *, sensitivity):
+            return exact
+
+        laplace = argmax = permutation = keys = generator = stream = gaussian
+
+    with pytest.raises(ParameterError, match=r"noise of `gdppca.noise`"):
+        noise_for(Silent())
+    assert Overheard(Silent()).seeded
+    again = Repeated([])
+    with pytest.raises(AttributeError):
+        again.seeded = False
