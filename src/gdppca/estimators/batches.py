@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,6 +49,10 @@ class Batches:
         public = Public.of(sums.n_samples, self._n_features, Supply.BATCHES)
         design = design_of(self._asked, public, Supply.BATCHES)
         return Summed(sums, self._n_features), design
+
+    def give_back(self, table: Summed) -> None:
+        """Take the sums back: nothing was drawn from them."""
+        self._sums.append(cast("Sums", table.sums))
 
     def _taken(self) -> Sums:
         """Take the sums, so that nobody else can use them meanwhile.

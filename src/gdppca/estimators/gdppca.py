@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gdppca._errors import ParameterError, PrivacyWarning, StateError
+from gdppca._errors import BudgetExceeded, ParameterError, PrivacyWarning, StateError
 from gdppca.design import Choices, Design, Parameters, Shares, design_of, run
 from gdppca.estimators.base import (
     PrivatePCA,
@@ -377,7 +377,11 @@ class DPPCA(Choices, PrivatePCA):
             raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
         table, design = batches.finish(self.ledger)
         _warn_of_weakness(design, stacklevel=3)
-        state = run(design, table, batches.noise, batches.ledger)
+        try:
+            state = run(design, table, batches.noise, batches.ledger)
+        except BudgetExceeded:  # nothing was drawn, and the cap may be raised
+            batches.give_back(table)
+            raise
         self.__dict__.pop("_batches", None)
         return self._publish(design, state, batches.ledger, seeded=batches.noise.seeded)
 

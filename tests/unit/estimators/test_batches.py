@@ -9,7 +9,15 @@ import warnings
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, DataError, ParameterError, StateError, kendall_tau
+from gdppca import (
+    DPPCA,
+    BudgetExceeded,
+    DataError,
+    Ledger,
+    ParameterError,
+    StateError,
+    kendall_tau,
+)
 from gdppca.kernels import sign_covariance
 
 
@@ -169,3 +177,15 @@ def test_all_pairs_need_all_rows(X):
 def test_one_row_in_all_is_too_few():
     with pytest.raises(DataError, match="At least 2 rows"):
         DPPCA(1).partial_fit(np.ones((1, 2))).finalize()
+
+
+def test_a_refused_release_can_be_made_once_the_cap_is_raised(X, tmp_path):
+    ledger = Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.create("rows", 0.5, 1e-6)
+    pca = DPPCA(2, ledger=f"{ledger.address}#rows").partial_fit(X)
+    with pytest.raises(BudgetExceeded):
+        pca.finalize()
+    assert not hasattr(pca, "release_")
+    ledger.grant("rows", 2.0)
+    assert pca.finalize().n_samples_ == len(X)
+    assert ledger.account("rows").spends == 1
