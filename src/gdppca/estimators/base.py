@@ -19,7 +19,8 @@ from gdppca.kernels import Progress, silent
 from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
 from gdppca.releases import Release, release_intervals
-from gdppca.releases.publish import generic_names, published
+from gdppca.releases.publish import published
+from gdppca.releases.rows import generic_names
 from gdppca.steps.base import State
 from gdppca.tables.base import Table
 from gdppca.tables.frames import Matrix, as_matrix
@@ -44,17 +45,6 @@ def check_components(n_components: Any, d: int) -> None:
     if _validate.count(n_components=n_components) > d:
         raise ParameterError(
             f"`n_components` must not exceed the number of columns {d}, got {n_components}."
-        )
-
-
-def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
-    """Warn of a δ at which publishing one whole row would pass as private."""
-    if delta >= 1 / n:
-        warnings.warn(
-            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
-            "whole row could pass as private. Choose it far smaller.",
-            PrivacyWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

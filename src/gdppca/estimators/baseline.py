@@ -15,10 +15,10 @@ from gdppca.estimators.base import (
     PrivatePCA,
     check_components,
     check_rows,
-    warn_of_large_delta,
 )
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for
+from gdppca.privacy.budget import warn_of_large_delta
 from gdppca.privacy.spending import epsilon_at
 from gdppca.steps.base import Public, Step
 from gdppca.tables.base import Table

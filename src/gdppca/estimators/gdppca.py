@@ -16,15 +16,16 @@ from gdppca.estimators.base import (
     check_components,
     check_rows,
     checked_matrix,
-    warn_of_large_delta,
 )
 from gdppca.estimators.batches import Batches
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for
 from gdppca.planning import Plan, plan
+from gdppca.privacy.budget import warn_of_large_delta
 from gdppca.releases import Release
-from gdppca.releases.publish import generic_names, parameters_of
+from gdppca.releases.publish import parameters_of
+from gdppca.releases.rows import generic_names
 from gdppca.steps.base import Public, State
 from gdppca.tables.base import Supply, Table
 from gdppca.tables.memory import MemoryTable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 from gdppca import _validate
-from gdppca._errors import ParameterError
+from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier
 
 
@@ -46,3 +47,14 @@ def split_budget(epsilon: float, delta: float, shares: Sequence[float]) -> tuple
         return (math.inf,) * len(total)
     multiplier = gaussian_multiplier(epsilon, delta)
     return tuple(gaussian_epsilon(multiplier / math.sqrt(share), delta) for share in total)
+
+
+def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
+    """Warn of a δ at which publishing one whole row would pass as private."""
+    if delta >= 1 / n:
+        warnings.warn(
+            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
+            "whole row could pass as private. Choose it far smaller.",
+            PrivacyWarning,
+            stacklevel=stacklevel + 1,
+        )

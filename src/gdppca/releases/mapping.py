@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
-from gdppca._errors import ParameterError, PrivacyWarning
+from gdppca._errors import ParameterError
 from gdppca.design import Design, run
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy.assumptions import PUBLIC_FRAME
+from gdppca.privacy.budget import warn_of_large_delta
 from gdppca.releases.rows import ledger_of, opened_for, release_of
 from gdppca.releases.score_map import ScoreMap, published_map
 from gdppca.steps.base import State
@@ -128,7 +128,7 @@ def score_map(
         kind=kind,
         law=noise,
     )
-    _warn_of_large_delta(delta, table.n_samples)
+    warn_of_large_delta(delta, table.n_samples, stacklevel=2)
     public_frame = frame is not None and not isinstance(frame, str)
     design = Design.of(
         step,
@@ -186,13 +186,3 @@ def _numbers(frame: Any) -> np.ndarray:
     if spans is None or spans.shape != (2, 2):
         raise ParameterError("`frame` must be ((x0, x1), (y0, y1)), 'variances' or None.")
     return spans
-
-
-def _warn_of_large_delta(delta: float, n: int) -> None:
-    if delta >= 1 / n:
-        warnings.warn(
-            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
-            "whole row could pass as private. Choose it far smaller.",
-            PrivacyWarning,
-            stacklevel=3,
-        )

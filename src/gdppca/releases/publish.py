@@ -14,11 +14,6 @@ from gdppca.steps.base import State
 from gdppca.steps.score_map import MapCounts
 
 
-def generic_names(n_features: int) -> tuple[str, ...]:
-    """Names of columns that have none."""
-    return tuple(f"x{k}" for k in range(n_features))
-
-
 def parameters_of(release: Release) -> dict[str, Any]:
     """Parameters of `DPPCA` behind a release."""
     if release.method != "DPPCA" or release.sign is None or release.scheme is None:

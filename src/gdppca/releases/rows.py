@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from gdppca.releases.release import Release
 
 
+def generic_names(n_features: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{k}" for k in range(n_features))
+
+
 def release_of(pca: Any) -> Release:
     """The release of a fitted estimator, or the release itself."""
     from gdppca.releases.release import Release
@@ -41,7 +46,6 @@ def opened_for(X: Any, release: Release, noise: Noise) -> tuple[MemoryTable, Pub
             f"At least two rows with the {release.n_features} columns of the release are needed, "
             f"got shape {(n, d)}."
         )
-    generic = tuple(f"x{k}" for k in range(d))
-    if matrix.names is not None and release.feature_names not in (generic, matrix.names):
+    if matrix.names is not None and release.feature_names not in (generic_names(d), matrix.names):
         raise DataError("The columns of `X` must be those of the release, in their order.")
     return MemoryTable(matrix.values, matrix.names, noise), Public.of(n, d)

@@ -7,7 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from gdppca.noise import Noise, noised
+from gdppca.privacy import Event
 from gdppca.sensitivity import REPLACING, Moves
+from gdppca.steps.base import gaussian_event
+
+
+def bisection_events(
+    levels: int, halving: tuple[str, float], last: tuple[str, float]
+) -> tuple[Event, ...]:
+    """What so many halvings and a last draw spend, by purpose and multiplier; one where exact."""
+    rest = gaussian_event(*last)
+    return (rest,) if last[1] == 0 else (gaussian_event(*halving),) * levels + (rest,)
 
 
 def bisected(

@@ -145,8 +145,8 @@ class Scatter:
         level = self.level(state)
         K_hat = table.total(state.recipe(self.public.n_features)).mean()  # not private
         K_tilde = noisy_matrix(K_hat, level, noise)
-        state = state.with_(noise_sd=level.noise_sd)
-        return state.with_matrix(K_tilde, level.noise_sd, partial(self._kept, state), level.event)
+        kept = partial(self._kept, state, level.noise_sd)
+        return state.with_matrix(K_tilde, level.noise_sd, kept, level.event)
 
     def level(self, state: State) -> ScatterNoise:
         """Its noise, beside what was drawn before."""
@@ -156,13 +156,13 @@ class Scatter:
         moves = self.public.moves
         return self.budget.level(state.sign, state.scheme, n, d, state.events, moves)
 
-    def _kept(self, state: State, eigenvalues: np.ndarray) -> int:
+    def _kept(self, state: State, noise_sd: float, eigenvalues: np.ndarray) -> int:
         """How many directions are kept: as many as asked for, or as stand above the noise."""
         if not isinstance(self.n_components, str):
             return self.n_components
         n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
         bias = 0.0 if state.location is None else centre_bias(state.events, seen, d)
-        return components_above_noise(eigenvalues, state.noise_sd, n, bias)
+        return components_above_noise(eigenvalues, noise_sd, n, bias)
 
 
 def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:

@@ -11,10 +11,10 @@ from scipy.stats import norm
 from gdppca import _validate
 from gdppca.linalg import LARGEST, SQRT2, directions
 from gdppca.noise import Noise, calibrated_sigma, noised
-from gdppca.privacy import Event, NonPrivateEvent
+from gdppca.privacy import Event
 from gdppca.privacy.accounting import gaussian_multiplier
-from gdppca.steps.base import Public, Rows, State, gaussian_event
-from gdppca.steps.bisection import bisected
+from gdppca.steps.base import Public, Rows, State
+from gdppca.steps.bisection import bisected, bisection_events
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
 from gdppca.steps.pairing import halved_differences
 from gdppca.tables.base import divided
@@ -74,10 +74,8 @@ class Variances:
     @property
     def events(self) -> tuple[Event, ...]:
         """Ten counts and the sums."""
-        if math.isinf(self.epsilon):
-            return (NonPrivateEvent(purpose=PURPOSE),)
         count, sums = self._multipliers
-        return (gaussian_event(BOUNDS_PURPOSE, count),) * _LEVELS + (gaussian_event(PURPOSE, sums),)
+        return bisection_events(_LEVELS, (BOUNDS_PURPOSE, count), (PURPOSE, sums))
 
     @property
     def _count_sigma(self) -> float:

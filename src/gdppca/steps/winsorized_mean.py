@@ -11,8 +11,8 @@ from gdppca.linalg import SQRT2
 from gdppca.noise import Noise, calibrated_sigma, noised
 from gdppca.privacy import Event, NonPrivateEvent
 from gdppca.sensitivity import REPLACING, Moves
-from gdppca.steps.base import Public, Rows, State, gaussian_event
-from gdppca.steps.bisection import bisected
+from gdppca.steps.base import Public, Rows, State
+from gdppca.steps.bisection import bisected, bisection_events
 
 PURPOSE, BOUNDS_PURPOSE = "location", "bounds of the location"
 
@@ -67,10 +67,8 @@ class WinsorizedMean:
     @property
     def events(self) -> tuple[Event, ...]:
         """Sixteen counts and a mean."""
-        if math.isinf(self.zcdp_rho):
-            return (NonPrivateEvent(purpose=PURPOSE),)
         count, mean = self._multipliers
-        return (gaussian_event(BOUNDS_PURPOSE, count),) * _LEVELS + (gaussian_event(PURPOSE, mean),)
+        return bisection_events(_LEVELS, (BOUNDS_PURPOSE, count), (PURPOSE, mean))
 
     @property
     def doubt(self) -> str | None:
