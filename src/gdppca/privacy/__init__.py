@@ -3,7 +3,7 @@
 from gdppca.privacy.assumptions import Assumption
 from gdppca.privacy.budget import split_budget
 from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
-from gdppca.privacy.guarantee import Guarantee, Neighbors, Status, Unit
+from gdppca.privacy.guarantee import Guarantee, Neighbors, Protected, Status, Unit
 from gdppca.privacy.ledger import Budget, BudgetLedger, Receipt
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Guarantee",
     "Neighbors",
     "NonPrivateEvent",
+    "Protected",
     "PureEvent",
     "Receipt",
     "Status",

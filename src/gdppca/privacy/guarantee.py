@@ -40,6 +40,14 @@ class Unit(StrEnum):
     PERSON = "person"
 
 
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Who is told from whom, and which two tables must look alike."""
+
+    unit: Unit = Unit.ROW
+    neighbors: Neighbors = Neighbors.REPLACE_ONE
+
+
 class Status(StrEnum):
     """How firmly the promise stands."""
 
