@@ -1,4 +1,4 @@
-"""What is publicly known of a table: its columns, their types, who a row is about, how it is written.
+"""What is publicly known of a table: columns, types, whose a row is, how a file is written.
 
 Written down without looking at the data, so nothing here depends on a cell: neither the names and
 the number of columns, nor the levels of a category, nor what a cell means.
