@@ -1,8 +1,9 @@
-r"""How far one row moves each statistic, all of them, by name.
+r"""How far one row or person moves each statistic, all of them, by name.
 
-Neighbours are replace-one with n public. Every other bound on what noise is calibrated for would
-be a second place: steps ask here. Matrices are compared in Frobenius norm, vectors in length,
-scores and counts one by one.
+Neighbours are replace-one with n public, or add-remove with n secret. Every other bound on what
+noise is calibrated for would be a second place: steps ask here. Matrices are compared in Frobenius
+norm, vectors in length, scores and counts one by one. A person's rows share a weight of one, so
+that all of them together lie where one row can: the bounds are the same (docs/proofs/persons.md).
 
 For vectors with :math:`|u|, |v| \le r`,
 
@@ -35,38 +36,67 @@ from gdppca.privacy import Neighbors
 
 CALIBRATIONS = ("tight", "paper")
 
+_MOST_ROWS = 2**31  # whose rounding errors are counted where nobody may know how many there are
+
 # What one row moves a rank by, and each count: for noise that is added to each of them alone.
 ONE_RANK = 1.0  # docs/proofs/histogram.md
 
 
 @dataclass(frozen=True)
 class Moves:
-    """How far one row moves each statistic that a step noises, for a neighbour relation.
+    """How far one row or person moves each statistic that a step noises, for a neighbour relation.
 
-    Replace-one is the default, and no other relation moves anything farther.
+    Replace-one is the default, and no other relation moves anything farther. Under add-remove a
+    statistic is a sum: nothing leaves where something comes (docs/proofs/add-remove.md). Random
+    pairs of rows stay with the bounds of replace-one: one more row makes one pair another.
     """
 
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
-    def scatter(self, scheme: Scheme, sup_norm: float, n_samples: int, n_features: int) -> float:
-        """A sign scatter as computed, rounding errors included. docs/proofs/sensitivity.md"""
-        moved = moved_share(scheme, n_samples)
-        return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n_samples, n_features))
+    @property
+    def replaces(self) -> bool:
+        """Whether one leaves where another comes, and the number of them is public."""
+        return self.neighbors is Neighbors.REPLACE_ONE
+
+    @property
+    def sides(self) -> int:
+        """How many rows or persons differ between two neighbours."""
+        return 2 if self.replaces else 1
+
+    def scatter(self, scheme: Scheme, sup_norm: float, n_samples: float, n_features: int) -> float:
+        """A sign scatter as computed, rounding errors included. docs/proofs/sensitivity.md
+
+        Under add-remove, a sum of up to 2³¹ rows over a number that is public.
+        """
+        if not self.replaces:
+            rounding = _MOST_ROWS * rounding_share(scheme, 1, n_features)
+            return sup_norm**2 * (1 + 2 * rounding) / n_samples
+        n = int(n_samples)
+        moved = moved_share(scheme, n)
+        return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n, n_features))
 
     def directions(self, n_features: int) -> float:
-        """Sum of unit vectors, each coordinate rounded: at most 2. docs/proofs/centre.md"""
-        return 2 * rounded_length(1.0, n_features)
+        """Sum of unit vectors, each coordinate rounded: at most 2, or 1. docs/proofs/centre.md"""
+        return self.sides * rounded_length(1.0, n_features)
 
     def looks(self, n_features: int) -> float:
-        """Unit vectors with a number in [-1, 1] beside each: 2√2. docs/proofs/centre.md"""
-        return 2 * rounded_length(SQRT2, n_features + 1)
+        """Unit vectors with a number in [-1, 1] beside each: 2√2, or √2. docs/proofs/centre.md"""
+        return self.sides * rounded_length(SQRT2, n_features + 1)
 
-    def octave_counts(self, n_columns: int = 1) -> float:
+    def octave_counts(self, n_columns: int = 1, *, paired: bool = False) -> float:
         """Counts by octave: in each column one count loses one, another gains one.
 
         docs/proofs/centre.md, docs/proofs/scale.md
         """
-        return math.sqrt(2 * n_columns)
+        return math.sqrt((2 if paired else self.sides) * n_columns)
+
+    def rates(self, n_columns: int) -> float:
+        """Counts of cells that are there, of each column by at most one. docs/proofs/missing.md"""
+        return math.sqrt(n_columns)
+
+    def count(self) -> float:
+        """The number of rows or persons itself. docs/proofs/add-remove.md"""
+        return 1.0
 
     def counts_below(self, n_points: int) -> float:
         """Counts of rows below so many points: each moves by one. docs/proofs/spectrum.md"""
@@ -76,9 +106,14 @@ class Moves:
         """Exact sums over columns of numbers in [0, 1], as clipped squares. docs/proofs/scale.md"""
         return math.sqrt(n_columns)
 
+    @property
+    def moved_cells(self) -> int:
+        """Cells of a histogram whose counts move by one: a row leaves one, enters another."""
+        return self.sides
+
     def cells(self) -> float:
-        """Counts of a histogram: a row leaves one cell, enters another. docs/proofs/histogram.md"""
-        return SQRT2
+        """Counts of a histogram, as a length. docs/proofs/histogram.md"""
+        return math.sqrt(self.moved_cells)
 
 
 REPLACING = Moves()

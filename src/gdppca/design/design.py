@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -31,12 +31,17 @@ class Design:
     assumptions: tuple[Assumption, ...] = ()  # beside what every release takes for granted
     status: Status = Status.PROVEN
     reason: str = ""
+    counted: Callable[[float], Design] | None = None  # the design once a secret number is known
 
     @classmethod
     def of(cls, *steps: Step, **more: Any) -> Self:
         """Steps that draw just what they announce."""
         debit = tuple(event for step in steps for event in step.events)
         return cls(public=steps[0].public, steps=steps, debit=debit, **more)
+
+    def known_by(self, state: State) -> Design:
+        """The same for the number of rows or persons that was drawn; itself where n is public."""
+        return self if self.counted is None or state.number is None else self.counted(state.number)
 
     def step(self, kind: type[Kind]) -> Kind | None:
         """The step of this kind, if it is one of them."""
@@ -62,6 +67,8 @@ class Design:
         return Guarantee(
             events=events,
             delta=self.delta,
+            neighbors=self.public.protected.neighbors,
+            unit=self.public.protected.unit,
             assumptions=(*counted(EVERYWHERE, entered=entered), *self.assumptions),
             seeded=seeded,
             status=Status.NONE if self.noiseless else self.status,

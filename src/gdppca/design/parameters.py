@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Self
+
+import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design.design import Design, assumed_of_sign
 from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
-from gdppca.privacy import Assumption, Event, GaussianEvent, assumptions
+from gdppca.privacy import Assumption, Event, GaussianEvent, Neighbors, assumptions
 from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
 from gdppca.steps.centre import LARGEST_SHARE, Centre
+from gdppca.steps.count import SHARE as COUNT_SHARE
+from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
+from gdppca.steps.rates import SHARE as RATES_SHARE
+from gdppca.steps.rates import Rates
 from gdppca.steps.refine import Refinement
-from gdppca.steps.scale import Scale
+from gdppca.steps.scale import Scale, Sized, known_sizes
 from gdppca.steps.scatter import Scatter, matrix_budget, require_representable
-from gdppca.tables.base import Supply
+from gdppca.tables.base import Supply, kept_size
 
 _LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
 _LARGEST_QUANTILE_EPSILON = 10.0  # where the matrix gets no noise at all
@@ -39,6 +46,8 @@ class Choices:
     location: Any = "auto"
     scale: Any = None
     scale_share: float = 0.2
+    neighbors: str = "replace-one"
+    missing: str = "refuse"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,9 +86,13 @@ def design_of(
     if math.isinf(_validate.budget(epsilon=asked.epsilon)):
         beside = ()
     budget = matrix_budget(asked.epsilon, asked.delta, asked.calibration, beside)
-    scale, refinement, mu = _scales(asked, public, supply, budget.mu)
+    count, mu = _count(public, budget.mu)
+    rates, mu = _rates(public, mu)
+    scale, refinement, mu = _scales(asked, public, supply, start, mu)
     centre = _centre(asked, public, supply, mu)
-    first = budget.level(start.sign, start.scheme, public.n_samples, public.n_features)
+    first = budget.level(
+        start.sign, start.scheme, public.n_samples, public.n_features, moves=public.moves
+    )
     matrix = Scatter(public=public, n_components=asked.n_components, first=first, budget=budget)
     _require_noise(matrix, start, mu if not centre else mu * math.sqrt(1 - LARGEST_SHARE))
     fit: Event = first.event
@@ -89,7 +102,7 @@ def design_of(
         fit = gaussian_event(fit.purpose, fit.noise_multiplier * (1 - 1e-9))
     return Design(
         public=public,
-        steps=(*scale, *centre, *refinement, *radius, matrix, *more),
+        steps=(*count, *rates, *scale, *centre, *refinement, *radius, matrix, *more),
         debit=(fit, *beside),
         epsilon=asked.epsilon,
         delta=asked.delta,
@@ -97,9 +110,19 @@ def design_of(
         start=start,
         calibration=asked.calibration,
         assumptions=_assumptions(
-            start, public, supply, shares, sampled=bool(scale or centre or radius)
+            start, public, supply, shares, sampled=bool(rates or scale or centre or radius)
         ),
+        counted=partial(_designed_again, asked, public, supply, shares) if count else None,
     )
+
+
+def _designed_again(
+    asked: Parameters, public: Public, supply: Supply, shares: Shares, number: float
+) -> Design:
+    """The same design for about so many rows or persons, once they are counted."""
+    seen = number if supply is Supply.TABLE else min(number, kept_size(public.n_features))
+    known = replace(public, n_samples=round(number), n_seen=round(seen))
+    return design_of(asked, known, supply, shares)
 
 
 def settled(asked: Parameters, design: Design) -> Parameters:
@@ -114,9 +137,37 @@ def settled(asked: Parameters, design: Design) -> Parameters:
     )
 
 
+def require_together(asked: Parameters, public: Public, supply: Supply) -> None:
+    """Refuse wishes that exclude each other: what only a centre can do, and what it cannot."""
+    _validate.one_of(("refuse", "rates"), missing=asked.missing)
+    _validate.one_of(tuple(Neighbors), neighbors=asked.neighbors)
+    _validate.one_of(CALIBRATIONS, calibration=asked.calibration)  # compared with words below
+    if supply is Supply.BATCHES:
+        refused = {"missing": "refuse", "neighbors": "replace-one"}
+        for name, only in refused.items():
+            if getattr(asked, name) != only:
+                raise ParameterError(f"`{name}` must be '{only}' with partial_fit: use fit.")
+    if not public.centred:
+        return
+    why = (
+        "`missing='rates'`"
+        if public.gaps
+        else "`weights`"
+        if public.weighted
+        else "`neighbors='add-remove'`"
+    )
+    if asked.calibration == "paper":
+        raise ParameterError(f"{why} goes with `calibration='tight'` only.")
+    if asked.location is None or not _is_auto(asked.pairs):
+        raise ParameterError(
+            f"{why} compares rows with a centre, not in pairs: leave `pairs` at 'auto', and "
+            "`location` at 'auto', 'private' or a public centre."
+        )
+
+
 def _start(asked: Parameters, public: Public, supply: Supply) -> State:
     """What is public: a sign, a scheme, and a centre and scales where they are arrays."""
-    _validate.one_of(CALIBRATIONS, calibration=asked.calibration)  # compared with words below
+    require_together(asked, public, supply)
     d = public.n_features
     vectors = {
         name: _validate.vector(d, **{name: value})
@@ -127,11 +178,20 @@ def _start(asked: Parameters, public: Public, supply: Supply) -> State:
         raise ParameterError("`scale` must hold numbers > 0.")
     radius = 1.0 if asked.has_private_radius else asked.radius  # until it is known
     sign = as_sign(asked.sign, radius, n_features=d)
-    return State(
+    typical, fixed = public.known("typical"), public.known("scale")
+    scale = vectors.get("scale")
+    if asked.scale is None and fixed is not None:
+        scale = np.where(np.isnan(fixed), 1.0, fixed)
+    known = State(fixed=fixed, spread=public.known("spread"))
+    private = isinstance(asked.scale, str) and public.features
+    return replace(
+        known,
         sign=sign,
         scheme=_scheme(asked, public, supply),
         location=vectors.get("location"),
-        scale=vectors.get("scale"),
+        typical=None if typical is None else np.nan_to_num(typical),
+        scale=scale,
+        coarse=known_sizes(known, d) if private else None,
     )
 
 
@@ -153,8 +213,8 @@ def _assumptions(
 def _require_noise(matrix: Scatter, start: State, least_mu: float) -> None:
     """Refuse noise that could not be drawn, whatever the steps before the matrix will take."""
     assert matrix.budget is not None
-    n, d = matrix.public.n_samples, matrix.public.n_features
-    leanest = replace(matrix.budget, mu=least_mu).level(start.sign, start.scheme, n, d)
+    n, d, moves = matrix.public.n_samples, matrix.public.n_features, matrix.public.moves
+    leanest = replace(matrix.budget, mu=least_mu).level(start.sign, start.scheme, n, d, moves=moves)
     for level in (matrix.first, leanest):
         require_representable(level, start.sign, d)
 
@@ -190,8 +250,25 @@ def _radius(asked: Parameters, public: Public, supply: Supply) -> tuple[Radius, 
     return (step,)
 
 
+def _count(public: Public, mu: float) -> tuple[tuple[Count, ...], float]:
+    """The step that counts rows or persons where their number is secret, and the μ that it leaves.
+
+    A number that is known already was counted: its share is gone all the same.
+    """
+    if public.moves.replaces:
+        return (), mu
+    return (Count(public=public, mu=mu),), mu * math.sqrt(1 - COUNT_SHARE)
+
+
+def _rates(public: Public, mu: float) -> tuple[tuple[Rates, ...], float]:
+    """The step of the observed rates where cells may be missing, and the μ that it leaves."""
+    if not public.gaps:
+        return (), mu
+    return (Rates(public=public, mu=mu),), mu * math.sqrt(1 - RATES_SHARE)
+
+
 def _scales(
-    asked: Parameters, public: Public, supply: Supply, mu: float
+    asked: Parameters, public: Public, supply: Supply, start: State, mu: float
 ) -> tuple[tuple[Scale, ...], tuple[Refinement, ...], float]:
     """The steps of private scales, before a centre and after it, and the μ that they leave."""
     if not isinstance(asked.scale, str):
@@ -206,9 +283,14 @@ def _scales(
     share = _validate.fraction(scale_share=asked.scale_share)
     if 1 - share < _LEAST_KEPT:
         raise ParameterError("`scale_share` leaves nothing for the matrix: choose it smaller.")
+    sized = Sized.of(start, public.n_features)
+    if not sized.columns:  # all are public
+        return (), (), mu
     own = mu * math.sqrt(share)
-    coarse = Scale(public=public, mu=own, share=share, delta=asked.delta)
-    return (coarse,), (Refinement(public=public, mu=own),), mu * math.sqrt(1 - share)
+    coarse = Scale(public=public, mu=own, share=share, delta=asked.delta, sized=sized)
+    refinement = Refinement(public=public, mu=own, sized=sized)
+    left = mu * math.sqrt(1 - share)
+    return (coarse,) if sized.unknown else (), (refinement,), left
 
 
 def _centre(asked: Parameters, public: Public, supply: Supply, mu: float) -> tuple[Centre, ...]:
@@ -217,7 +299,9 @@ def _centre(asked: Parameters, public: Public, supply: Supply, mu: float) -> tup
         return ()
     wanted = _validate.one_of(("private", "auto"), location=asked.location)
     pairs = asked.calibration == "paper" or not _is_auto(asked.pairs)
-    if wanted == "auto":
+    if public.centred and math.isfinite(mu):
+        return (Centre(public=public, mu=mu, cautious=False, needed=True),)
+    if wanted == "auto" and not public.centred:
         step = Centre(public=public, mu=mu, cautious=True)
         # Without noise there is none to halve, and pairs need no centre.
         pays = math.isfinite(mu) and step.budget.worthwhile
@@ -232,7 +316,7 @@ def _centre(asked: Parameters, public: Public, supply: Supply, mu: float) -> tup
             "`location='private'` compares rows with a centre, not in pairs, and has tight "
             "noise: leave `pairs` at 'auto' and `calibration` at 'tight'."
         )
-    return (Centre(public=public, mu=mu, cautious=False),)
+    return (Centre(public=public, mu=mu, cautious=False, needed=public.centred),)
 
 
 def _is_auto(value: Any) -> bool:
@@ -241,7 +325,7 @@ def _is_auto(value: Any) -> bool:
 
 def _scheme(asked: Parameters, public: Public, supply: Supply) -> Scheme:
     scheme = as_scheme(asked.pairs, public.n_samples, public.n_features)
-    if asked.has_public_center:
+    if asked.has_public_center or public.centred:
         return OneSample()
     if supply is Supply.TABLE:
         return scheme

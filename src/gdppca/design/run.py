@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gdppca.kernels import Progress, silent
 from gdppca.ledgers import enter, require_room
 from gdppca.noise import Noise
 from gdppca.steps.base import Rows, State, Step
-from gdppca.tables.base import Recipe, Table, Total
+from gdppca.tables.base import Recipe, Sample, Table, Total, kept_size, sample_size
 
 
 @np.errstate(all="ignore")  # no error or warning may depend on a cell
@@ -49,7 +49,13 @@ def run(
     rows = _read(design, table, progress)
     enter(ledger, design.debit, seeded=noise.seeded)
     with note_spend_on_error(design.epsilon, design.delta):
-        return drawn(design.steps, rows, noise, design.start)
+        if design.counted is None:
+            return drawn(design.steps, rows, noise, design.start)
+        count, *_ = design.steps
+        state = count.draw(rows, design.start, noise)
+        assert state.number is not None
+        known = design.counted(state.number)
+        return drawn(known.steps[1:], rows.standing_for(state.number), noise, state)
 
 
 def drawn(steps: Iterable[Step], rows: Rows, noise: Noise, state: State) -> State:
@@ -64,9 +70,9 @@ class _Read:
     """A table of which everything is read that needs no draw."""
 
     table: Table
-    n_samples: int
+    n_samples: int  # of the table, which may be secret
     progress: Progress
-    rows: np.ndarray | None = None
+    rows: Sample | None = None
     summed: Total | None = None
 
     @property
@@ -74,9 +80,16 @@ class _Read:
         """Groups of the rows, where there are some."""
         return getattr(self.table, "codes", None)
 
-    def sample(self, size: int) -> np.ndarray:
+    def sample(self, size: int) -> Sample:
         """The rows that were sampled."""
-        return self.table.sample(size) if self.rows is None else self.rows
+        return Sample.of(self.table.sample(size)) if self.rows is None else self.rows
+
+    def standing_for(self, number: float) -> _Read:
+        """The same where a secret number was counted."""
+        if self.rows is None:
+            return self
+        size = kept_size(self.table.n_features)
+        return replace(self, rows=self.rows.standing_for(number, size))
 
     def total(self, recipe: Recipe) -> Total:
         """The sum over all rows; noise for another number of them would be wrong."""
@@ -94,11 +107,13 @@ def _read(design: Design, table: Table, progress: Progress) -> _Read:
     The members of a sample do not depend on values.
     """
     public = design.public
-    rows = _Read(table, public.n_samples, progress)
+    rows = _Read(table, table.n_samples, progress)
+    if public.moves.replaces and table.n_samples != public.n_samples:
+        raise DataError("The number of rows changed while they were read.")
     if design.needs_sample:
-        return _Read(table, public.n_samples, progress, rows=table.sample(public.n_seen))
-    summed = rows.total(design.start.recipe(public.n_features))
-    return _Read(table, public.n_samples, progress, summed=summed)
+        size = public.n_seen if public.moves.replaces else sample_size(public.n_features)
+        return replace(rows, rows=Sample.of(table.sample(size)))
+    return replace(rows, summed=rows.total(design.start.recipe(public.n_features)))
 
 
 @contextmanager

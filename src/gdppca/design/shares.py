@@ -22,6 +22,11 @@ class Shares:
     bins: Any = "auto"
     groups: tuple[str, ...] | None = None  # names, which are public
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether something is asked for that looks at whole rows."""
+        return bool(self.variances or self.score_map)
+
     def steps(
         self, public: Public, epsilon: float, delta: float, m: Any, *, known_center: bool
     ) -> tuple[Step, ...]:

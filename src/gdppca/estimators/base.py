@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -18,11 +18,13 @@ from gdppca.design import Design, Shares, note_spend_on_error, run
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
+from gdppca.privacy import Unit
 from gdppca.releases import Release, release_intervals
 from gdppca.releases.publish import published
 from gdppca.releases.rows import generic_names
 from gdppca.steps.base import State
 from gdppca.tables.base import Table
+from gdppca.tables.frame_columns import described_matrix
 from gdppca.tables.frames import Matrix, as_matrix
 from gdppca.tables.memory import MemoryTable
 from gdppca.tables.open import open_table
@@ -32,6 +34,11 @@ from gdppca.theory import (
     noise_edge,
     spherical_eigenvalues_inverse,
 )
+
+
+def kept(wish: Any) -> Any:
+    """A wish that can be read twice; an iterator cannot."""
+    return list(wish) if isinstance(wish, Iterator) else wish
 
 
 def check_rows(n: int, at_least: int = 2) -> None:
@@ -57,9 +64,12 @@ def require_columns(n: int, d: int) -> None:
 
 
 @np.errstate(all="ignore")  # no error or warning may depend on a cell
-def checked_matrix(pca: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
-    """The table as a finite matrix with the right columns, which `reset` learns from it."""
-    matrix = as_matrix(X)
+def checked_matrix(pca: Any, X: Any, *, reset: bool) -> Matrix:
+    """The table as a matrix with the right columns, which `reset` learns from it."""
+    gaps = getattr(pca, "missing", "refuse") == "rates"
+    if getattr(pca, "description_", None) is not None:
+        return described_matrix(X, pca.description_, gaps)
+    matrix = as_matrix(X, gaps)
     require_columns(*matrix.values.shape)
     validate_data(pca, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
     return matrix
@@ -127,7 +137,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
-        if isinstance(table, MemoryTable) and table.names and hasattr(source, "columns"):
+        self.description_ = getattr(table, "description", None)
+        own = isinstance(table, MemoryTable) and self.description_ is None and table.names
+        if own and len(getattr(source, "columns", ())) == table.n_features:
             validate_data(self, source, reset=True, skip_check_array=True)
         else:  # scikit-learn finds no names in tables of Dask, Spark and DuckDB
             self._learn_columns(table.n_features, table.names)
@@ -140,7 +152,15 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Make the release of what was drawn, and take it over."""
         entered = ledger is not None
         with note_spend_on_error(design.epsilon, design.delta), np.errstate(all="ignore"):
-            release = published(design, state, type(self).__name__, self._names(), entered, seeded)
+            release = published(
+                design.known_by(state),
+                state,
+                type(self).__name__,
+                self._names(),
+                self.description_,
+                entered=entered,
+                seeded=seeded,
+            )
             return self._adopt(release, state.eigenvalues)
 
     def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
@@ -152,6 +172,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.components_ = release.components
         self.n_components_ = len(release.components)
         self.n_samples_ = release.n_samples
+        if release.guarantee.unit is Unit.PERSON:
+            self.n_persons_ = release.n_samples
         self.mean_ = release.location
         self.scale_ = release.scale
         if release.scatter is not None:
@@ -218,7 +240,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Returns
         -------
         array of shape (n, m)
-            One score per row and component, from `mean_` where a centre is known.
+            One score per row and component, from `mean_` where a centre is known; a missing cell
+            counts as the centre.
 
         Notes
         -----
@@ -231,6 +254,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             PrivacyWarning,
             stacklevel=3,  # past scikit-learn's wrapper
         )
+        X = np.where(np.isnan(X), 0.0 if self.mean_ is None else self.mean_, X)
         if self.mean_ is not None:
             X = X - self.mean_
         if self.scale_ is not None:

@@ -15,6 +15,7 @@ from gdppca.estimators.base import (
     PrivatePCA,
     check_components,
     check_rows,
+    kept,
 )
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for
@@ -30,7 +31,7 @@ class Baseline(PrivatePCA):
 
     _least_rows: ClassVar[int] = 2
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, persons: Any = None) -> Self:
         """Release principal components of a table.
 
         Parameters
@@ -40,13 +41,16 @@ class Baseline(PrivatePCA):
             four for `NSGGD`.
         y : None
             Ignored.
+        persons : sequence of ids, str or None, default None
+            Whose each row is, where a person may have several; or the column that says so. One
+            random row of each person is used, and the promise is about persons.
 
         Returns
         -------
         PrivatePCA
             Itself.
         """
-        return self._fit(X, whole=True)
+        return self._fit(X, whole=True, persons=kept(persons))
 
     def _design(self, table: Table, shares: Shares | None) -> Design:
         """Check the shape and the parameters that every method has, then its own."""
@@ -56,7 +60,7 @@ class Baseline(PrivatePCA):
         check_ledger(self.ledger, seeded=noise_for(self.random_state).seeded)
         _validate.budget(epsilon=self.epsilon)
         warn_of_large_delta(_validate.fraction(delta=self.delta), n, stacklevel=4)
-        design = self._steps_for(Public.of(n, d))
+        design = self._steps_for(Public.about(table))
         for doubt in design.doubts:
             warnings.warn(doubt, PrivacyWarning, stacklevel=4)
         return design

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from gdppca import _validate
 from gdppca._errors import BudgetExceeded, ParameterError, PrivacyWarning, StateError
 from gdppca.design import Choices, Design, Parameters, Shares, design_of, run
 from gdppca.estimators.base import (
@@ -16,12 +16,14 @@ from gdppca.estimators.base import (
     check_components,
     check_rows,
     checked_matrix,
+    kept,
 )
 from gdppca.estimators.batches import Batches
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for
 from gdppca.planning import Plan, plan
+from gdppca.privacy import Neighbors
 from gdppca.privacy.budget import warn_of_large_delta
 from gdppca.releases import Release
 from gdppca.releases.publish import parameters_of
@@ -79,6 +81,13 @@ class DPPCA(Choices, PrivatePCA):
         public ones.
     scale_share : float, default 0.2
         Share of the budget (of μ²) that private scales take.
+    neighbors : "replace-one" or "add-remove", default "replace-one"
+        Which two tables must look alike: one row or person replaced by another, the number of them
+        public; or one more or less, their number secret. The second is the weaker promise about
+        what a row says, and needs a centre.
+    missing : "refuse" or "rates", default "refuse"
+        What becomes of missing cells: refused; or taken to be missing completely at random, which a
+        small private step measures and the matrix is corrected for. That needs a centre.
 
     Attributes
     ----------
@@ -99,7 +108,12 @@ class DPPCA(Choices, PrivatePCA):
     explained_variance_ratio_ : array of shape (m,)
         Shares of variance, free of budget (spherical sign only).
     n_components_, n_samples_, n_features_in_ : int
-        Numbers of directions, rows and columns.
+        Numbers of directions, rows and columns. Where a person may have several rows `n_samples_`
+        counts persons; where their number is secret it is an estimate.
+    n_persons_ : int
+        Number of persons, where a person may have several rows.
+    description_ : Description or None
+        What was said of the table.
     feature_names_in_ : array of str
         Column names, where the table had them.
     mean_, scale_ : array of shape (d,) or None
@@ -128,23 +142,56 @@ class DPPCA(Choices, PrivatePCA):
     np.int64(0)
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        persons: Any = None,
+        weights: Any = None,
+        largest_weight: float | None = None,
+        description: Any = None,
+    ) -> Self:
         """Release private principal components of a table.
 
         Parameters
         ----------
         X : table of shape (n, d), str or path
-            numpy, pandas, polars or pyarrow, a table of Dask or Spark, or a file; one row per
-            person, at least two rows.
+            numpy, pandas, polars or pyarrow, a table of Dask or Spark, or a file; at least two
+            rows, one per person unless `persons` says whose they are.
         y : None
             Ignored.
+        persons : sequence of ids, str or None, default None
+            Whose each row is, where a person may have several rows, which need not lie together; or
+            the name of the column that says so. The promise is about a whole person then, the
+            number of persons is public and the number of rows is not. Ids are not kept.
+        weights : sequence of numbers, str or None, default None
+            Design weights of the rows, or the name of their column: each must follow from its own
+            row alone, as the weights of a sampling design do. Weights that were raked or scaled to
+            add up to something depend on other rows and are not covered.
+        largest_weight : float, optional
+            The weight from which all count alike, chosen without looking at the data.
+        description : Description, str or path, optional
+            What is publicly known of the table: columns, types, codes of missing cells.
 
         Returns
         -------
         DPPCA
             Itself.
         """
-        return self._fit(X)
+        return self._fit(X, **self._said(persons, weights, largest_weight, description))
+
+    def _said(
+        self, persons: Any, weights: Any, largest_weight: float | None, description: Any
+    ) -> dict[str, Any]:
+        """What is said of the rows, for `open_table`."""
+        return {
+            "persons": kept(persons),
+            "weights": kept(weights),
+            "largest_weight": largest_weight,
+            "description": description,
+            "gaps": _validate.one_of(("refuse", "rates"), missing=self.missing) == "rates",
+        }
 
     def fit_release(
         self,
@@ -156,6 +203,10 @@ class DPPCA(Choices, PrivatePCA):
         groups: Any = None,
         categories: Any = None,
         columns: list[str] | None = None,
+        persons: Any = None,
+        weights: Any = None,
+        largest_weight: float | None = None,
+        description: Any = None,
         assume_shuffled: bool = False,
         progress: Progress = silent,
     ) -> Release:
@@ -177,6 +228,8 @@ class DPPCA(Choices, PrivatePCA):
             The labels that there can be, declared without looking at the data.
         columns : list of str, optional
             Columns of a file to use; all others if left out.
+        persons, weights, largest_weight, description
+            As for `fit`.
         assume_shuffled : bool, default False
             As for `fit_stream`.
         progress : callable, optional
@@ -202,13 +255,14 @@ class DPPCA(Choices, PrivatePCA):
         grouped = groups is not None or categories is not None
         self._fit(
             X,
-            Shares(variances=variances, score_map=score_map, bins=_kept(bins)),
+            Shares(variances=variances, score_map=score_map, bins=kept(bins)),
             progress,
             columns=columns,
-            groups=_kept(groups),
-            categories=_kept(categories),
+            groups=kept(groups),
+            categories=kept(categories),
             assume_shuffled=assume_shuffled,
             whole=True if variances or score_map or grouped else None,
+            **self._said(persons, weights, largest_weight, description),
         )
         return self.release_
 
@@ -257,6 +311,10 @@ class DPPCA(Choices, PrivatePCA):
         source: Any,
         *,
         columns: list[str] | None = None,
+        persons: Any = None,
+        weights: Any = None,
+        largest_weight: float | None = None,
+        description: Any = None,
         assume_shuffled: bool = False,
         progress: Progress = silent,
     ) -> Self:
@@ -269,6 +327,8 @@ class DPPCA(Choices, PrivatePCA):
             ``"visits/*.parquet"``, or a table of arrow, DuckDB, Dask or Spark.
         columns : list of str, optional
             Columns to use; all if left out.
+        persons, weights, largest_weight, description
+            As for `fit`; ids and weights by the names of their columns.
         assume_shuffled : bool, default False
             Take the rows in the order that they have instead of a secret random one. Faster, and
             the guarantee says that it rests on that order.
@@ -307,11 +367,18 @@ class DPPCA(Choices, PrivatePCA):
             columns=columns,
             assume_shuffled=assume_shuffled,
             whole=False,
+            **self._said(persons, weights, largest_weight, description),
         )
 
     def _design(self, table: Table, shares: Shares | None) -> Design:
-        check_rows(table.n_samples)
-        public = Public.of(table.n_samples, table.n_features, table.supply)
+        public = Public.about(table, _validate.one_of(tuple(Neighbors), neighbors=self.neighbors))
+        if public.moves.replaces:  # a secret number must not show by a refusal
+            check_rows(table.n_samples)
+        if public.weighted and shares is not None and shares.counts_rows:
+            raise ParameterError(
+                "`weights` reach neither variances nor a score map, which count rows: leave one of "
+                "them out."
+            )
         if shares is not None and isinstance(table, MemoryTable):
             shares = replace(shares, groups=table.groups)
         design = self._checked_design(public, table.supply, shares)
@@ -444,8 +511,3 @@ def _warn_of_weakness(design: Design, stacklevel: int) -> None:
     )
     for doubt in (*design.doubts, *([said] if stronger else [])):
         warnings.warn(doubt, PrivacyWarning, stacklevel=stacklevel + 1)
-
-
-def _kept(wish: Any) -> Any:
-    """A wish that can be read twice; an iterator cannot."""
-    return list(wish) if isinstance(wish, Iterator) else wish

@@ -7,17 +7,19 @@ import math
 import numpy as np
 
 from gdppca.kernels.parallel import in_order
+from gdppca.kernels.weights import WHOLE
 
-_BITS = 30  # kept of a coordinate: whole numbers, so sums are exact for n < 2**33
-STEP = math.ldexp(1.0, -_BITS)
+STEP = 1 / WHOLE  # what is kept of a coordinate: whole numbers, so sums are exact for n < 2**33
 _TASK = 2**14
 
 
-def direction_sum(X: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def direction_sum(
+    X: np.ndarray, center: np.ndarray, parts: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the unit vectors from the centre to the rows, and every row's distance. Not private.
 
     Each coordinate of a unit vector is rounded to a multiple of `STEP`, by a rule that looks at
-    its own row alone; a row at the centre counts as zero.
+    its own row alone; with weights it is cut towards zero. A row at the centre counts as zero.
     """
     from gdppca.kernels import row_loops
 
@@ -28,16 +30,12 @@ def direction_sum(X: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.nda
         part = slice(start, start + _TASK)
         total = np.zeros(d)
         rows = np.ascontiguousarray(X[part])
-        row_loops.add_directions(rows, center, 1 / STEP, total, lengths[part])
+        own = None if parts is None else parts[part]
+        row_loops.add_directions(rows, center, 1 / STEP, own, total, lengths[part])
         return total.astype(np.int64)
 
     whole = sum(in_order(part_sum, range(0, n, _TASK)), start=np.zeros(d, dtype=np.int64))
     return whole * STEP, lengths
-
-
-def exact_sum(values: np.ndarray) -> float:
-    """Sum of numbers between -1 and 1, each rounded to a multiple of `STEP`; exact."""
-    return float(np.rint(values / STEP).astype(np.int64).sum()) * STEP
 
 
 def rounded_length(length: float, n_features: int) -> float:

@@ -152,11 +152,15 @@ def laplacian(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def direct_scatter(
-    first: np.ndarray, second: np.ndarray, sign: Sign, divisor: float = SQRT2
+    first: np.ndarray,
+    second: np.ndarray,
+    sign: Sign,
+    divisor: float = SQRT2,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Σ g(t) g(t)' / ‖g‖∞² with t = (first - second)/divisor row by row, without cancellation.
+    """Σ w g(t) g(t)' / ‖g‖∞² with t = (first - second)/divisor row by row, without cancellation.
 
-    All rows of `first` meet the same row if `second` has one only.
+    All rows of `first` meet the same row if `second` has one only; weights lie in [0, 1].
     """
     from gdppca.kernels import row_loops
 
@@ -167,6 +171,8 @@ def direct_scatter(
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)
     factors = radial / (sign.sup_norm * np.where(lengths > 0, lengths, 1.0))
+    if weights is not None:
+        factors *= np.sqrt(weights)
     differences *= factors[:, None]  # equal rows: a zero vector, whatever ξ(0)
     return differences.T @ differences
 

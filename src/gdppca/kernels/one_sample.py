@@ -25,15 +25,18 @@ def add_signs(
     sign: Sign,
     divisor: float,
     progress: Progress = silent,
+    weights: np.ndarray | None = None,
 ) -> None:
-    """Add g(t) g(t)' / ‖g‖∞² over n differences t, which are asked for by parts."""
+    """Add w g(t) g(t)' / ‖g‖∞² over n differences t, which are asked for by parts."""
 
     def task_sum(start: int) -> tuple[np.ndarray, np.ndarray]:
         partial = CompensatedSum(total.order)
         stop = min(n, start + _TASK)
         for first in range(start, stop, DIRECT_ROWS):
-            both = minuend_and_subtrahend(first, min(stop, first + DIRECT_ROWS))
-            partial.add(direct_scatter(*both, sign, divisor))
+            last = min(stop, first + DIRECT_ROWS)
+            own = None if weights is None else weights[first:last]
+            both = minuend_and_subtrahend(first, last)
+            partial.add(direct_scatter(*both, sign, divisor, own))
         return partial.parts
 
     starts = range(0, n, _TASK)
@@ -75,13 +78,19 @@ class SignSum:
             raise DataError(f"Rows have {X.shape[1]} columns where {self.n_features} were before.")
         return self.add_rows(X, progress)
 
-    def add_rows(self, X: np.ndarray, progress: Progress = silent) -> SignSum:
-        """Add rows that are known to be finite, contiguous and of the right columns."""
+    def add_rows(
+        self, X: np.ndarray, progress: Progress = silent, parts: np.ndarray | None = None
+    ) -> SignSum:
+        """Add rows that are known to be finite, contiguous and of the right columns.
+
+        Parts say how much each row counts, in units of 2⁻³⁰; each counts whole without them.
+        """
+        weights = None if parts is None else np.ldexp(parts.astype(float), -30)
 
         def rows_and_center(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
             return X[start:stop], self.center[None]
 
-        add_signs(self._total, rows_and_center, len(X), self.sign, 1.0, progress)
+        add_signs(self._total, rows_and_center, len(X), self.sign, 1.0, progress, weights)
         self.n_samples += len(X)
         return self
 
@@ -93,11 +102,15 @@ class SignSum:
         self.n_samples += other.n_samples
         return self
 
-    def mean(self) -> np.ndarray:
-        """The sign covariance of all rows so far, (d, d)."""
+    def mean(self, number: int | None = None) -> np.ndarray:
+        """The sign covariance of all rows so far, (d, d): their sum over their number.
+
+        Or over another number, where weights of rows are shares of persons.
+        """
         if self.n_samples < 1:
             raise DataError("The sign covariance needs at least one row.")
-        return self.sign.sup_norm**2 * (symmetrized(self._total.value) / self.n_samples)
+        each = symmetrized(self._total.value) / (number or self.n_samples)
+        return self.sign.sup_norm**2 * each
 
 
 def sign_covariance(

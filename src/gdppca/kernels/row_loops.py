@@ -83,11 +83,12 @@ def _fill_lengths(rows, start, stop, lengths, place):
 
 
 @compiled
-def add_directions(rows, centre, scale, total, lengths):
+def add_directions(rows, centre, scale, parts, total, lengths):
     """Add rint(scale · u) over the unit vectors u from the centre; lengths of the differences.
 
-    Every term is a function of its own row alone and a whole number, so the sums are exact
-    while they stay below 2**53. Halves first: a difference of two floats is then a float.
+    With parts a row counts that much instead of the scale, and is cut towards zero. Every term is
+    a function of its own row alone and a whole number, so the sums are exact while they stay below
+    2**53. Halves first: a difference of two floats is then a float.
     """
     halves, units = np.empty((4, rows.shape[1])), np.empty(4)
     for start in range(0, len(rows), 4):
@@ -99,9 +100,14 @@ def add_directions(rows, centre, scale, total, lengths):
             root = lengths[start + i]
             lengths[start + i] = min(root * units[i], 1.7976931348623157e308)
             if root > 0.0:
-                factor = scale / root
-                for k in range(len(total)):
-                    total[k] += np.rint(halves[i, k] * factor)
+                if parts is None:
+                    factor = scale / root
+                    for k in range(len(total)):
+                        total[k] += np.rint(halves[i, k] * factor)
+                else:
+                    factor = parts[start + i] / root
+                    for k in range(len(total)):
+                        total[k] += np.trunc(halves[i, k] * factor)
 
 
 @compiled

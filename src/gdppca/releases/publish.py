@@ -12,6 +12,7 @@ from gdppca.releases.score_map import published_map
 from gdppca.signs import sign_from_description
 from gdppca.steps.base import State
 from gdppca.steps.score_map import MapCounts
+from gdppca.tables.description import Description
 
 
 def parameters_of(release: Release) -> dict[str, Any]:
@@ -43,6 +44,8 @@ def published(
     state: State,
     method: str,
     names: tuple[str, ...],
+    description: Description | None = None,
+    *,
     entered: bool,
     seeded: bool,
 ) -> Release:
@@ -58,7 +61,7 @@ def published(
         sign=None if state.sign is None else state.sign.describe(),
         scheme=scheme,
         calibration=design.calibration,
-        n_samples=public.n_samples,
+        n_samples=public.n_samples if state.number is None else round(state.number),
         n_features=public.n_features,
         feature_names=names,
         location=state.location,
@@ -70,6 +73,8 @@ def published(
         scale_origin=_origin(design.start.scale, state.scale),
         guarantee=design.guarantee(state.events, entered=entered, seeded=seeded),
         method=method,
+        rates=state.rates,
+        description=None if description is None else description.to_dict(),
     )
 
 

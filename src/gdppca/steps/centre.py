@@ -14,19 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gdppca.kernels import OneSample
-from gdppca.kernels.directions import direction_sum, exact_sum
+from gdppca.kernels.directions import direction_sum
+from gdppca.kernels.weights import counted, exact_sums
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, Noised, noised
 from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
 from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.octaves import OCTAVES, octave_of
-from gdppca.tables.base import divided
+from gdppca.tables.base import Sample, divided, filled
 
 PURPOSE = "centre"
 
@@ -80,7 +81,9 @@ class CentreBudget:
         return max(self.far_looks - looks, 1.0) * self.far + _USUAL_NEAR * self.near
 
 
-def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
+def centre_budget(
+    n_samples: float, n_features: int, mu: float, moves: Moves = REPLACING
+) -> CentreBudget:
     """What a private centre costs and how good it gets.
 
     Parameters
@@ -89,6 +92,8 @@ def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
         Shape of the table.
     mu : float
         μ of Gaussian differential privacy that centre and matrix have together.
+    moves : Moves
+        How far one row or person moves a look.
 
     Returns
     -------
@@ -100,15 +105,16 @@ def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
             first=0.0, far=0.0, near=0.0, polish=0.0, far_looks=1.0, relative_error=0.0
         )
     room = (n_samples * mu) ** 2
-    look = 8 / room  # squared sensitivity of a look, which has length √2
+    sides = moves.sides  # as long as one row's part, or twice
+    look = 2 * sides**2 / room  # squared sensitivity of a look, which has length √2
     distance = look / _noise(look, _LOOK_SHARE, _DISTANCE_SD) ** 2
     near, far = (
         max(look * n_features / _DIRECTION_SD[way] ** 2, distance, _LEAST_SHARE)
         for way in (False, True)
     )
-    counts = 2 / room
+    counts = sides / room
     # A share s of the polish costs s/2 in noise and leaves a bias of order d/(room s).
-    polish = min(_LARGEST_POLISH, (4 * n_features / room) ** (1 / 3))
+    polish = min(_LARGEST_POLISH, (sides**2 * n_features / room) ** (1 / 3))
     # Noise of squared length η² leaves η²/(1 + η²) of the squared distance.
     shortened = 0.5 * math.log1p(far / (look * n_features))
     return CentreBudget(
@@ -117,7 +123,7 @@ def centre_budget(n_samples: int, n_features: int, mu: float) -> CentreBudget:
         near=near,
         polish=polish,
         far_looks=math.log(_USUAL_DISTANCE) / shortened,
-        relative_error=2 / math.sqrt(room * polish),
+        relative_error=sides / math.sqrt(room * polish),
     )
 
 
@@ -126,7 +132,9 @@ def _noise(squared_sensitivity: float, share: float, limits: tuple[float, float]
     return min(max(math.sqrt(squared_sensitivity / share), limits[0]), limits[1])
 
 
-def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> float:
+def centre_bias(
+    events: Iterable[Event], n_samples: float, n_features: int, moves: Moves = REPLACING
+) -> float:
     """About how much the error of a private centre adds to an eigenvalue of the sign covariance.
 
     It adds the outer product of the error over the typical distance; the error is that of the
@@ -139,7 +147,8 @@ def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> flo
     ][-2:]
     if len(polish) < 2:
         return 0.0
-    precision = n_samples**2 * (1 / (8 * polish[0] ** 2) + 1 / (4 * polish[1] ** 2))
+    look, gradient = 2 * moves.sides**2, moves.sides**2  # squared sensitivities
+    precision = n_samples**2 * (1 / (look * polish[0] ** 2) + 1 / (gradient * polish[1] ** 2))
     return n_features / precision
 
 
@@ -147,9 +156,9 @@ def centre_bias(events: Iterable[Event], n_samples: int, n_features: int) -> flo
 class Centre:
     r"""A private centre: the spatial median, by a walk of noisy looks from the origin.
 
-    **Privacy.** Gaussian events only, replace-one, n public: counts of rows by distance
-    (`Moves.octave_counts`), then looks of d + 1 numbers, a unit vector and a number in
-    [-1, 1] per row (`Moves.looks`), then unit vectors alone (`Moves.directions`).
+    **Privacy.** Gaussian events only: counts of rows by distance (`Moves.octave_counts`), then
+    looks of d + 1 numbers, a unit vector and a number in [-1, 1] per row (`Moves.looks`), then
+    unit vectors alone (`Moves.directions`). Rows of one person share a weight of one.
     Their number depends on what was released before; together they take `LARGEST_SHARE` of μ² at
     most, and what they leave is the matrix's (docs/proofs/centre.md).
     """
@@ -157,12 +166,14 @@ class Centre:
     public: Public
     mu: float  # of centre and matrix together
     cautious: bool  # gives up early where the walk is not expected to pay
+    needed: bool = False  # where there is no way without one, the place that was reached will do
     needs_sample = True
 
     @property
     def budget(self) -> CentreBudget:
         """What a centre takes and how good it gets."""
-        return centre_budget(self.public.n_seen, self.public.n_features, self.mu)
+        public = self.public
+        return centre_budget(public.n_seen, public.n_features, self.mu, public.moves)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -174,21 +185,27 @@ class Centre:
         """Why pairs may do better; None where a centre pays."""
         if self.cautious or self.budget.worthwhile:
             return None
-        return (
-            f"{self.public.n_seen} rows and this budget are too little for a private centre: "
-            "comparing pairs, `location=None`, is expected to be more accurate."
-        )
+        few = f"{self.public.how_many} and this budget are too little for a private centre"
+        if self.needed:
+            return f"{few}, and without one nothing can be compared here: expect large errors."
+        return f"{few}: comparing pairs, `location=None`, is expected to be more accurate."
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A centre of the columns; pairs are compared where the walk did not arrive."""
-        X = divided(table.sample(self.public.n_seen), state.scale)
-        moves = self.public.moves
-        found = private_spatial_median(X, self.mu, noise, cautious=self.cautious, moves=moves)
-        if not found.arrived:
+        sample, scale = table.sample(self.public.n_seen), state.working_scale
+        found = private_spatial_median(
+            replace(sample, values=divided(sample.values, scale)),
+            self.mu,
+            noise,
+            cautious=self.cautious,
+            moves=self.public.moves,
+            start=None if state.typical is None else divided(state.typical, scale),
+            rates=state.rates,
+        )
+        if not found.arrived and not self.needed:
             return state.with_(events=found.events)
-        scale = 1.0 if state.scale is None else state.scale
         with np.errstate(over="ignore"):
-            location = np.clip(found.center * scale, -LARGEST, LARGEST)
+            location = np.clip(found.center * (1.0 if scale is None else scale), -LARGEST, LARGEST)
         return state.with_(location=location, scheme=OneSample(), events=found.events)
 
 
@@ -202,20 +219,22 @@ class NoisyCentre:
 
 
 def private_spatial_median(
-    X: np.ndarray,
+    X: np.ndarray | Sample,
     mu: float,
     noise: Noise,
     *,
     longest_walk: float = LONGEST_WALK,
     cautious: bool = False,
     moves: Moves = REPLACING,
+    start: np.ndarray | None = None,
+    rates: np.ndarray | None = None,
 ) -> NoisyCentre:
-    r"""Release a spatial median, from a start at the origin.
+    r"""Release a spatial median, from a start at the origin or where it is thought to be.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Finite numbers.
+    X : array of shape (n, d) or Sample
+        Finite numbers; of a sample NaN where cells are missing, and weights.
     mu : float
         μ of Gaussian differential privacy, of which the centre takes a part; infinity draws no
         noise.
@@ -226,7 +245,11 @@ def private_spatial_median(
     cautious : bool, default False
         Give up after the first look where the rest of the walk is not expected to fit.
     moves : Moves
-        How far one row moves a look.
+        How far one row or person moves a look.
+    start : array of shape (d,) or None
+        A public guess.
+    rates : array of shape (d,) or None
+        Released shares of the cells that are there.
 
     Returns
     -------
@@ -252,8 +275,8 @@ def private_spatial_median(
     >>> private_spatial_median(X, 0.3, seeded_noise(1)).center.round(0) + 0.0
     array([ 5.e+03, -3.e+00,  0.e+00])
     """
-    walk = _Walk(X, mu, noise, moves)
-    if centre_budget(len(X), X.shape[1], mu).first > longest_walk:
+    walk = _Walk(Sample.of(X), mu, noise, moves, start, rates)
+    if walk.budget.first > longest_walk:
         return walk.result()  # nothing drawn
     walk.measure_distance()
     for looks in range(_MOST_LOOKS):
@@ -271,11 +294,21 @@ def private_spatial_median(
 class _Walk:
     """Where the walk is, and what it has drawn; everything it knows was released."""
 
-    def __init__(self, X: np.ndarray, mu: float, noise: Noise, moves: Moves) -> None:
-        self._X, self._mu, self._noise, self._moves = X, mu, noise, moves
-        self._n, self._d = X.shape
-        self._budget = centre_budget(self._n, self._d, mu)
-        self.center = np.zeros(self._d)
+    def __init__(
+        self,
+        sample: Sample,
+        mu: float,
+        noise: Noise,
+        moves: Moves,
+        start: np.ndarray | None,
+        rates: np.ndarray | None,
+    ) -> None:
+        self._X, self._parts, self._n = sample.values, sample.parts, sample.number
+        self._mu, self._noise, self._moves = mu, noise, moves
+        self._d = self._X.shape[1]
+        self._rates = rates
+        self.budget = centre_budget(self._n, self._d, mu, moves)
+        self.center = np.zeros(self._d) if start is None else start.astype(float)
         self._distance = 1.0
         self._far = True
         self._looks_near = 0
@@ -289,11 +322,11 @@ class _Walk:
 
     @property
     def next_share(self) -> float:
-        return self._budget.far if self._far else self._budget.near
+        return self.budget.far if self._far else self.budget.near
 
     def expected(self, looks: int) -> float:
         """Share that the rest of the walk is expected to take."""
-        return self._budget.rest(looks, far=self._far)
+        return self.budget.rest(looks, far=self._far)
 
     def result(self) -> NoisyCentre:
         events: tuple[Event, ...] = tuple(
@@ -318,12 +351,16 @@ class _Walk:
 
     def measure_distance(self) -> None:
         """Find the octave of the distances from the origin, by the fullest pair of noisy bins."""
-        _, lengths = direction_sum(self._X, self.center)
-        counts = np.bincount(octave_of(lengths) + OCTAVES, minlength=2 * OCTAVES + 1)
+        _, lengths = self._directions()
+        counts = counted(octave_of(lengths) + OCTAVES, self._parts, 2 * OCTAVES + 1)
         bound = self._moves.octave_counts()
-        share, _ = self._noisy_mean(counts.astype(float), bound, self._budget.first)
+        share, _ = self._noisy_mean(counts, bound, self.budget.first)
         fullest = int(np.argmax(share[:-1] + share[1:]))
         self._distance = math.ldexp(1.0, fullest - OCTAVES)
+
+    def _directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sum of the unit vectors to the rows, and distances; missing cells are at the centre."""
+        return direction_sum(filled(self._X, self.center), self.center, self._parts)
 
     def step(self) -> None:
         """Look, go by the gradient times the typical distance, and see whether this is home."""
@@ -336,12 +373,12 @@ class _Walk:
 
     def polish(self) -> None:
         """A dear look, then a Newton step by the gradient alone; to the end where noise is none."""
-        share = self._budget.polish / 2
+        share = self.budget.polish / 2
         self._look(share, far=False)
         if math.isinf(self._mu):
             self._settle()
             return
-        total, _ = direction_sum(self._X, self.center)
+        total, _ = self._directions()
         gradient, sd = self._noisy_mean(total, self._moves.directions(self._d), share)
         # The Hessian is about (1 - 1/d) over the typical distance.
         self._go(gradient, sd, self._d / max(self._d - 1, 1))
@@ -349,17 +386,25 @@ class _Walk:
     def _settle(self) -> None:
         """Go to the spatial median itself, by steps that never overshoot (Weiszfeld 1937)."""
         for _ in range(_NOISELESS_POLISHES):
-            total, lengths = direction_sum(self._X, self.center)
+            total, lengths = self._directions()
             with np.errstate(divide="ignore", over="ignore"):
-                pull = np.sum(1 / lengths[lengths > 0])
+                pull = np.sum(self._weights(lengths > 0) / lengths[lengths > 0])
             if not 0 < pull < math.inf:
                 break
-            self.center = self.center + total / pull
+            self.center = self.center + total / pull / self._there
+
+    def _weights(self, some: np.ndarray) -> np.ndarray | float:
+        return 1.0 if self._parts is None else np.ldexp(self._parts[some].astype(float), -30)
+
+    @property
+    def _there(self) -> np.ndarray | float:
+        """Near home a column is pulled by the share of its cells that are there."""
+        return 1.0 if self._rates is None or self._far else self._rates
 
     def _look(self, share: float, *, far: bool) -> float:
         """Draw the gradient and the typical distance together, and go; the gradient's size."""
-        total, lengths = direction_sum(self._X, self.center)
-        ratio = exact_sum(_compared(lengths, self._distance, far=far))
+        total, lengths = self._directions()
+        ratio = exact_sums(_compared(lengths, self._distance, far=far), self._parts)
         bound = self._moves.looks(self._d)
         looked, sd = self._noisy_mean(np.append(total, ratio), bound, share)
         self._distance = _updated(self._distance, looked[-1], far=far)
@@ -372,7 +417,7 @@ class _Walk:
             return 0.0
         size = math.sqrt(max(seen**2 - self._d * sd**2, 0.0))
         shrunk = (size / seen) ** 2 / max(seen, 1.0)
-        self.center = self.center + self._distance * stretch * shrunk * gradient
+        self.center = self.center + self._distance * stretch * shrunk * gradient / self._there
         return size
 
 

@@ -12,16 +12,22 @@ import math
 import numpy as np
 from scipy import special
 
+from gdppca.kernels.weights import exact_sums
 from gdppca.linalg import SQRT2
 
 _STEPS = 24  # bits kept of a clipped square
 _SMALLEST, _LARGEST_RATIO = 1e-6, 8.0  # what a Gaussian's sd may be, in units of the bound
 
 
-def square_sums(sizes: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Sums of min(y²/b², 1), each rounded to 2⁻²⁴; exact for fewer than 2²⁹ sizes."""
+def square_sums(
+    sizes: np.ndarray, bounds: np.ndarray, parts: np.ndarray | None = None
+) -> np.ndarray:
+    """Sums of min(y²/b², 1), each rounded to 2⁻²⁴, or cut to 2⁻³⁰ where sizes have weights; exact.
+
+    What is missing adds nothing.
+    """
     ways = np.minimum(np.minimum(sizes, bounds) / bounds, 1.0)
-    return np.ldexp(np.rint(ways**2 * 2.0**_STEPS).sum(axis=0), -_STEPS)
+    return exact_sums(np.nan_to_num(ways) ** 2, parts, _STEPS)
 
 
 def gaussian_ratio(shares: np.ndarray) -> np.ndarray:

@@ -81,7 +81,7 @@ class Descent:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Directions, in no order."""
-        Z = linalg.directions(halved_differences(table.sample(self.public.n_seen), noise))[0]
+        Z = linalg.directions(halved_differences(table.sample(self.public.n_seen).single, noise))[0]
         V = linalg.Spectrum(self._start(Z, noise)).leading(self.n_components)  # lines 1 to 4
         V = descended(Z, V, self, noise)  # lines 5 to 11
         components = linalg.with_stable_signs(V).T

@@ -21,7 +21,7 @@ from gdppca.linalg import LARGEST
 from gdppca.noise import Noise
 from gdppca.privacy import ApproximateEvent, Event, GaussianEvent, NonPrivateEvent, PureEvent
 from gdppca.privacy.accounting import multiplier_beside
-from gdppca.sensitivity import REPLACING
+from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.quantile import quantile_grid
 
 MOST_CELLS = 10**6
@@ -75,14 +75,20 @@ def axis_budget(n_samples: int, epsilon: float, *, known_center: bool) -> AxisBu
     return AxisBudget(center=center, width=step(falling, _WIDTH_SHARE))
 
 
-def private_interval(values: np.ndarray, budget: AxisBudget, noise: Noise) -> tuple[float, float]:
+def private_interval(
+    values: np.ndarray, budget: AxisBudget, noise: Noise, number: float | None = None
+) -> tuple[float, float]:
     """Release an interval that holds nearly all of the values, without bounds from the user.
 
     A private median, then a private quantile of the distances from it, widened to where a Gaussian
-    would have nearly all of its rows. Each step is pure: `budget.steps` in all.
+    would have nearly all of its rows. Each step is pure: `budget.steps` in all. `number` is about
+    how many values there are, where that is secret.
     """
-    center = 0.0 if budget.center is None else _private_center(values, budget.center, noise)
-    q = _safe_quantile(len(values), budget.width)
+    number = len(values) if number is None else number
+    center = 0.0
+    if budget.center is not None:
+        center = _private_center(values, budget.center, noise, number)
+    q = _safe_quantile(number, budget.width)
     # Halves first: the difference of two floats near the largest one is still a float.
     with np.errstate(over="ignore"):
         distances = np.minimum(2 * np.abs(0.5 * values - 0.5 * center), LARGEST)
@@ -100,7 +106,7 @@ def exact_interval(values: np.ndarray, *, known_center: bool) -> tuple[float, fl
     return _interval(center, float(np.quantile(distances, q)), q)
 
 
-def _safe_quantile(n_samples: int, epsilon: float) -> float:
+def _safe_quantile(n_samples: float, epsilon: float) -> float:
     """The largest quantile that the noise will not push past the last row."""
     low, high = _QUANTILES
     return float(np.clip(1 - _QUANTILE_ROOM / (n_samples * epsilon), low, high))
@@ -117,14 +123,14 @@ def _interval(center: float, distance: float, q: float) -> tuple[float, float]:
     return (low, high) if low < high else (-end, end)
 
 
-def _private_center(values: np.ndarray, epsilon: float, noise: Noise) -> float:
+def _private_center(values: np.ndarray, epsilon: float, noise: Noise, number: float) -> float:
     """A median: half of ε for a cell of 9 % of its size, half for a point inside that cell.
 
     The middle of the cell would be off by thousands of spreads where the centre is far from zero.
     With few rows it is all that ε can buy, and the cell gets the whole of it.
     """
     edges, log_prior = _center_cells()
-    few = len(values) * epsilon < _FINE_NEED
+    few = number * epsilon < _FINE_NEED
     cell = _private_cell(values, 0.5, edges, log_prior, epsilon if few else 0.5 * epsilon, noise)
     low, high = edges[cell], edges[cell + 1]
     if few:
@@ -202,6 +208,7 @@ def histogram_noise(
     kind: str = "dense",
     noise: str = "auto",
     beside: tuple[float, ...] = (),
+    moves: Moves = REPLACING,
 ) -> HistogramNoise:
     r"""Noise that makes a histogram (ε, δ)-private, together with the pure steps `beside` it.
 
@@ -215,6 +222,8 @@ def histogram_noise(
         Law of the noise; "auto" takes the one of smaller standard deviation.
     beside : tuple of float
         ε of pure steps that share the budget.
+    moves : Moves
+        How many counts one row moves.
 
     Returns
     -------
@@ -223,9 +232,10 @@ def histogram_noise(
 
     Notes
     -----
-    **Privacy.** Nothing is spent: no row is seen. One row leaves a cell and enters another. A
-    discrete Laplace of scale b is a pure step of 1/b for each of the two, so there are two pure
-    events; a Gaussian sees one move of length √2. A cell that holds one row is shown with
+    **Privacy.** Nothing is spent: no row is seen. One row leaves a cell and enters another, or does
+    one of both where rows are added or removed. A discrete Laplace of scale b is a pure step of 1/b
+    for each of the two, so there are two pure events, or one; a Gaussian sees one move of length
+    √2, or 1. A cell that holds one row is shown with
     probability :math:`\tau = p^{T-1}/(1+p)`, :math:`p = e^{-1/b}`, in a sparse histogram, and τ is
     what δ pays for.
 
@@ -247,25 +257,27 @@ def histogram_noise(
         event = NonPrivateEvent(purpose=PURPOSE)
         return HistogramNoise(law="none", noise_sd=0.0, threshold=0, events=(event,))
     if noise == "gaussian":
-        return _gaussian(epsilon, delta, beside)
-    laplace = _laplace(epsilon, delta, kind, beside)
+        return _gaussian(epsilon, delta, beside, moves)
+    laplace = _laplace(epsilon, delta, kind, beside, moves)
     if noise == "laplace" or kind == "sparse":
         return laplace
     try:
-        gaussian = _gaussian(epsilon, delta, beside)
+        gaussian = _gaussian(epsilon, delta, beside, moves)
     except ParameterError:  # beside a frame, less than the least ε of a Gaussian is left
         return laplace
     return min(laplace, gaussian, key=lambda one: one.noise_sd)
 
 
-def _laplace(epsilon: float, delta: float, kind: str, beside: tuple[float, ...]) -> HistogramNoise:
+def _laplace(
+    epsilon: float, delta: float, kind: str, beside: tuple[float, ...], moves: Moves
+) -> HistogramNoise:
     left = (epsilon - sum(beside)) * (1 - 1e-12)  # sums of floats must not exceed ε
     if kind == "sparse":
         left -= 2 * _NEXT_TO_NOTHING
     if left <= 0:
         raise ParameterError("The other steps spend all of `epsilon`; nothing is left for the map.")
-    step = min(left / 2, _LARGEST_STEP)
-    events: tuple[Event, ...] = (PureEvent(purpose=PURPOSE, epsilon=step),) * 2
+    step = min(left / moves.moved_cells, _LARGEST_STEP)
+    events: tuple[Event, ...] = (PureEvent(purpose=PURPOSE, epsilon=step),) * moves.moved_cells
     threshold = 0
     if kind == "sparse":
         threshold = sparse_threshold(step, _THRESHOLD_SHARE * delta)
@@ -280,11 +292,13 @@ def _laplace(epsilon: float, delta: float, kind: str, beside: tuple[float, ...])
     )
 
 
-def _gaussian(epsilon: float, delta: float, beside: tuple[float, ...]) -> HistogramNoise:
+def _gaussian(
+    epsilon: float, delta: float, beside: tuple[float, ...], moves: Moves
+) -> HistogramNoise:
     multiplier = multiplier_beside(epsilon, delta, beside)
     event = GaussianEvent(purpose=PURPOSE, noise_multiplier=multiplier)
     # Whole numbers lie on the noise's lattice while σ < 2⁴¹, so rounding to it adds nothing.
-    sigma = multiplier * REPLACING.cells()
+    sigma = multiplier * moves.cells()
     return HistogramNoise(law="gaussian", noise_sd=sigma, threshold=0, events=(event,))
 
 
@@ -327,7 +341,9 @@ def _bins_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.where(found < len(edges) - 1, found, -1)
 
 
-def private_counts(counts: np.ndarray, level: HistogramNoise, noise: Noise) -> np.ndarray:
+def private_counts(
+    counts: np.ndarray, level: HistogramNoise, noise: Noise, moves: Moves = REPLACING
+) -> np.ndarray:
     """Whole counts with their noise.
 
     Every row must be in one cell at most. A sparse histogram draws as many numbers as a dense one,
@@ -338,9 +354,8 @@ def private_counts(counts: np.ndarray, level: HistogramNoise, noise: Noise) -> n
         case "none":
             return counts
         case "gaussian":
-            noisy = noise.gaussian(
-                counts.astype(float), level.noise_sd, sensitivity=REPLACING.cells()
-            )
+            exact = counts.astype(float)
+            noisy = noise.gaussian(exact, level.noise_sd, sensitivity=moves.cells())
             return np.rint(noisy).astype(np.int64)
     step = next(event.epsilon for event in level.events if isinstance(event, PureEvent))
     noisy = noise.laplace(counts, 1 / step)

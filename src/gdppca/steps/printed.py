@@ -32,7 +32,7 @@ class PrintedCovariance:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """The noisy matrix."""
-        X = table.sample(self.public.n_seen)
+        X = table.sample(self.public.n_seen).single
         matrix, sigma = printed_scatter(X, self.epsilon, self.delta, noise)
         return state.with_matrix(matrix, sigma, self.n_components, PRINTED)
 

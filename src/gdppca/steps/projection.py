@@ -48,7 +48,7 @@ class Projection:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """The noisy projection and its leading eigenvectors."""
-        Z = halved_differences(table.sample(self.public.n_seen), noise)
+        Z = halved_differences(table.sample(self.public.n_seen).single, noise)
         noisy = self._noisy(leading_projection(Z, self.n_components), noise)
         # Off the diagonal the noise is this over √2, as elsewhere.
         sd = linalg.SQRT2 * self.noise_sd

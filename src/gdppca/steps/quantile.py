@@ -55,7 +55,7 @@ class Quantile:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A quantile of the first column."""
-        values = table.sample(self.public.n_seen)[:, 0]
+        values = table.sample(self.public.n_seen).single[:, 0]
         find = grid_quantile if self.method == "grid" else unbounded_quantile
         found = find(values, self.q, self.epsilon, noise, nonnegative=self.nonnegative)
         return state.with_(quantile=found, events=self.events)

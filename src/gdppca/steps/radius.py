@@ -14,7 +14,7 @@ from gdppca.signs.base import legal_radius
 from gdppca.steps.base import Public, Rows, State
 from gdppca.steps.pairing import halved_differences
 from gdppca.steps.quantile import grid_quantile
-from gdppca.tables.base import divided
+from gdppca.tables.base import divided, filled
 
 _LEAST_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win
 
@@ -23,9 +23,9 @@ _LEAST_ROOM = 12.0  # ε times ranks; below, the noise of the quantile may win
 class Radius:
     """A cut-off of a named sign.
 
-    **Privacy.** One pure event, replace-one, n public: rows are paired at random, each in one
-    pair, or compared with a released centre, so one row moves one length and every rank by at most
-    `sensitivity.ONE_RANK`.
+    **Privacy.** One pure event: rows, one random one of each person, are paired at random, each in
+    one pair, or compared with a released centre, so one row moves one length and every rank by at
+    most `sensitivity.ONE_RANK`.
     """
 
     public: Public
@@ -52,14 +52,14 @@ class Radius:
         if self.room >= _LEAST_ROOM:
             return None
         return (
-            f"{self.public.n_seen} rows and this budget are too little for a private radius: it "
-            "may be far off. Use more rows, a larger `epsilon` or `quantile_share`, or give "
-            "`radius` as a number."
+            f"{self.public.how_many} and this budget are too little for a private radius: it may "
+            f"be far off. Use more {self.public.those}, a larger `epsilon` or `quantile_share`, or "
+            "give `radius` as a number."
         )
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """The same sign with a private radius."""
-        X = divided(table.sample(self.public.n_seen), state.scale)
+        X = divided(table.sample(self.public.n_seen).single, state.scale)
         radius = private_radius(X, state.center, self.quantile, self.epsilon, noise)
         return state.with_(sign=as_sign(self.sign, radius), events=self.events)
 
@@ -71,7 +71,7 @@ def private_radius(
     if center is None:
         differences, factor = halved_differences(X, noise), SQRT2
     else:
-        differences, factor = 0.5 * X - 0.5 * center, 2.0
+        differences, factor = 0.5 * filled(X, center) - 0.5 * center, 2.0
     with np.errstate(over="ignore"):
         lengths = np.minimum(directions(differences)[1] * factor, LARGEST)
     return legal_radius(grid_quantile(lengths, q, epsilon, noise, nonnegative=True))

@@ -9,7 +9,7 @@ are needed, a few bad rows move it little, and nothing jumps where a column take
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,19 @@ from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
 from gdppca.steps.pairing import halved_differences
-from gdppca.steps.scale import PURPOSE, SLOPE, START, CoarseScale, step_noise, step_shares
+from gdppca.steps.scale import (
+    PURPOSE,
+    SLOPE,
+    START,
+    CoarseScale,
+    Sized,
+    known_sizes,
+    step_noise,
+    step_shares,
+)
+from gdppca.tables.base import Sample
+
+_OF_SIZES = ("scale", "found", "ties")
 
 _REACH = 1.5  # k: where squares are clipped, in standard deviations
 _TIED_REACH = (2.0, 1.4)  # at first and last where a column takes few values, plus
@@ -36,10 +48,10 @@ _LONGEST_CHANGE = math.log(2.5)  # of the logarithm in a step
 class Refinement:
     r"""Better scales, from distances to a released centre, or from pairs where there is none.
 
-    **Privacy.** Gaussian events, as many as public numbers say, replace-one, n public. A row is in
-    one distance or in one pair, so in each step it moves one clipped square per column by one,
-    `Moves.bounded_sums`; squares are whole multiples of 2⁻²⁴, so that their sums are exact
-    (docs/proofs/scale.md).
+    **Privacy.** Gaussian events, as many as public numbers say. A row is in one distance or in one
+    pair, so in each step it moves one clipped square per column by one, `Moves.bounded_sums`;
+    squares are whole multiples of 2⁻²⁴, so that their sums are exact (docs/proofs/scale.md).
+    Distances of one person share a weight of one; one random row of each person is in a pair.
 
     There are twice as many distances as pairs, so a centre halves the noise. Columns with many
     ties, such as a yes or no, need pairs: no centre keeps their ties. Where a sure share z of the
@@ -49,40 +61,60 @@ class Refinement:
 
     public: Public
     mu: float  # of the coarse scales and of this together
+    sized: Sized | None = None  # all columns where it is left out
     needs_sample = True
 
     @property
+    def _sized(self) -> Sized:
+        return self.sized or Sized.all(self.public.n_features)
+
+    @property
     def _multipliers(self) -> list[float]:
-        _, *shares = step_shares(self.public.n_seen, self.public.n_features, self.mu)
+        _, *shares = self._sized.shares(self.public.n_seen, self.mu)
         return [1 / (self.mu * math.sqrt(share)) for share in shares]
 
     @property
     def events(self) -> tuple[Event, ...]:
         """One for each step; without noise, that of the coarse scales says it."""
         if math.isinf(self.mu):
-            return ()
+            return () if self._sized.unknown else (gaussian_event(PURPOSE, 0.0),)
         return tuple(gaussian_event(PURPOSE, multiplier) for multiplier in self._multipliers)
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
-        """Refined scales and their errors."""
-        X = table.sample(self.public.n_seen)
-        scale, error = refined(
-            X, state.coarse, state.location, self._multipliers, noise, self.public.moves
+        """Refined scales and their errors; public ones stay, and have none."""
+        d, columns = self.public.n_features, list(self._sized.columns)
+        coarse = state.coarse or known_sizes(state, d)
+        scale, error = coarse.scale.copy(), np.zeros(d)
+        scale[columns], error[columns] = refined(
+            _only(table.sample(self.public.n_seen), columns),
+            CoarseScale(**{name: getattr(coarse, name)[columns] for name in _OF_SIZES}),
+            None if state.location is None else state.location[columns],
+            self._multipliers,
+            noise,
+            self.public.moves,
+            rates=None if state.rates is None else state.rates[columns],
         )
         return state.with_(scale=scale, scale_error=error, coarse=None, events=self.events)
 
 
+def _only(sample: Sample, columns: list[int]) -> Sample:
+    """Some columns of a sample."""
+    return replace(sample, values=sample.values[:, columns])
+
+
 def refined(
-    X: np.ndarray,
+    sample: Sample,
     coarse: CoarseScale,
     center: np.ndarray | None,
     multipliers: list[float],
     noise: Noise,
     moves: Moves = REPLACING,
+    *,
+    rates: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scales > 0 and the errors of their logarithms; infinite where no size was found."""
-    paired = np.full(X.shape[1], True) if center is None else coarse.ties > 0
-    sizes = _Sizes.of(X, center, paired, noise)
+    paired = np.full(len(coarse.ties), True) if center is None else coarse.ties > 0
+    sizes = _Sizes.of(sample, center, paired, noise, rates)
     # Halves, as they are summed: of pairs √2 times as large, and of those that differ.
     unit = 0.5 * np.where(paired, SQRT2 / np.sqrt(1 - coarse.ties), 1.0)
     spread, error = _followed(sizes, coarse.ties, coarse.scale * unit, multipliers, noise, moves)
@@ -151,35 +183,42 @@ class _Sizes:
     """What is measured of each column: halves of differences in pairs, or of distances."""
 
     paired: np.ndarray  # which columns are measured in pairs
+    numbers: np.ndarray  # how many sizes there are per column, or about so many
     differences: np.ndarray
     distances: np.ndarray
+    parts: np.ndarray | None  # how much each distance counts
 
     @classmethod
     def of(
-        cls, X: np.ndarray, center: np.ndarray | None, paired: np.ndarray, noise: Noise
+        cls,
+        sample: Sample,
+        center: np.ndarray | None,
+        paired: np.ndarray,
+        noise: Noise,
+        rates: np.ndarray | None,
     ) -> _Sizes:
-        differences = np.empty((0, 0))
+        there = 1 if rates is None else rates
+        numbers = np.where(paired, sample.number // 2 * there**2, sample.number * there)
+        differences = distances = np.empty((0, 0))
         if paired.any():
-            differences = np.abs(halved_differences(X[:, paired], noise))
-        if center is None:
-            return cls(paired, differences, np.empty((0, 0)))
-        apart = np.abs(0.5 * X[:, ~paired] - 0.5 * center[~paired])
-        return cls(paired, differences, apart)
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """How many sizes there are per column."""
-        return np.where(self.paired, len(self.differences), len(self.distances))
+            differences = np.abs(halved_differences(sample.single[:, paired], noise))
+        if center is not None:
+            distances = np.abs(0.5 * sample.values[:, ~paired] - 0.5 * center[~paired])
+        return cls(paired, numbers, differences, distances, sample.parts)
 
     def clipped_squares(self, bounds: np.ndarray) -> np.ndarray:
         sums = np.empty(len(bounds))
-        for columns, sizes in ((self.paired, self.differences), (~self.paired, self.distances)):
-            if columns.any():
-                sums[columns] = square_sums(sizes, bounds[columns])
+        if self.paired.any():
+            sums[self.paired] = square_sums(self.differences, bounds[self.paired])
+        if not self.paired.all():
+            own = bounds[~self.paired]
+            sums[~self.paired] = square_sums(self.distances, own, self.parts)
         return sums
 
 
-def expected_scale_error(n_samples: int, n_features: int, mu: float, *, centred: bool) -> float:
+def expected_scale_error(
+    n_samples: float, n_features: int, mu: float, *, centred: bool, unknown: int | None = None
+) -> float:
     """Expected standard deviation of the logarithm of a scale, from public numbers.
 
     Noise and sampling together; sampling alone for an infinite μ.
@@ -188,6 +227,6 @@ def expected_scale_error(n_samples: int, n_features: int, mu: float, *, centred:
     sampling = _SAMPLING_SD / math.sqrt(sizes)
     if math.isinf(mu):
         return sampling
-    last = step_shares(n_samples, n_features, mu)[-1]
+    last = step_shares(n_samples, n_features, mu, unknown)[-1]
     noise = step_noise(sizes, n_features, mu * math.sqrt(last))
     return math.hypot(_TAILS * noise / math.hypot(1.0, noise / START), sampling)

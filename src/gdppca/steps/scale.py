@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdppca._words import rounded_up
+from gdppca.kernels.weights import counted
 from gdppca.linalg import SQRT2
 from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
@@ -49,24 +50,37 @@ class CoarseScale:
     found: np.ndarray  # which columns vary enough to be measured; the others keep the scale 1
     ties: np.ndarray  # sure share of equal values
 
+    def with_(self, columns: list[int], other: CoarseScale) -> CoarseScale:
+        """The same with others in the place of some columns."""
+        both = {name: getattr(self, name).copy() for name in ("scale", "found", "ties")}
+        for name, values in both.items():
+            values[columns] = getattr(other, name)
+        return CoarseScale(**both)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
     r"""The size of every column, to within a factor of about two.
 
     **Privacy.** One Gaussian event, replace-one, n public: a row is in one pair, so in each of d
-    columns it moves two counts by one, `Moves.octave_counts` (docs/proofs/scale.md).
+    columns it moves two counts by one, `Moves.octave_counts` (docs/proofs/scale.md). Of a person,
+    one random row is in a pair.
     """
 
     public: Public
     mu: float  # of this step and of its refinement together
     share: float  # of μ² of the whole fit that both take, for the words of a refusal
     delta: float
+    sized: Sized | None = None  # all columns where it is left out
     needs_sample = True
 
     @property
+    def _sized(self) -> Sized:
+        return self.sized or Sized.all(self.public.n_features)
+
+    @property
     def _multiplier(self) -> float:
-        share, *_ = step_shares(self.public.n_seen, self.public.n_features, self.mu)
+        share, *_ = self._sized.shares(self.public.n_seen, self.mu)
         return 1 / (self.mu * math.sqrt(share))
 
     @property
@@ -77,47 +91,105 @@ class Scale:
     @property
     def lost(self) -> str | None:
         """Why noise would win over the scales, and what would do; None where it would not."""
-        n, d = self.public.n_seen, self.public.n_features
+        n, d = self.public.n_seen, len(self._sized.unknown)
         times = lacking_room(n, d, self.mu)
         if times <= 1:
             return None
         whole = self.mu / math.sqrt(self.share)
         enough = gaussian_epsilon(1 / (whole * times), self.delta)
+        those = self.public.those
         return (
-            f"`scale='private'` needs more than {n} rows at this budget: noise would win over the "
-            f"scales of {d} columns. About {rounded_up(n * times, 2)} rows would do, or `epsilon` "
-            f"= {rounded_up(enough, 2)}, or a larger `scale_share`, or public `scale=[...]`."
+            f"`scale='private'` needs more than {n} {those} at this budget: noise would win over "
+            f"the scales of {d} columns. About {rounded_up(n * times, 2)} {those} would do, or "
+            f"`epsilon` = {rounded_up(enough, 2)}, or a larger `scale_share`, or public "
+            "`scale=[...]`, or a `spread` for the columns in a description."
         )
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
-        """Coarse scales."""
-        coarse = coarse_scale(
-            table.sample(self.public.n_seen), self._multiplier, noise, self.public.moves
+        """Coarse scales; those that are known, or guessed, stay."""
+        sample, columns = table.sample(self.public.n_seen), list(self._sized.unknown)
+        rates = None if state.rates is None else state.rates[columns]
+        found = coarse_scale(
+            sample.single[:, columns],
+            self._multiplier,
+            noise,
+            self.public.moves,
+            pairs=sample.number // 2,
+            rates=rates,
         )
+        coarse = known_sizes(state, self.public.n_features).with_(columns, found)  # others stay
         return state.with_(scale=coarse.scale, coarse=coarse, events=self.events)
 
 
 def coarse_scale(
-    X: np.ndarray, multiplier: float, noise: Noise, moves: Moves = REPLACING
+    X: np.ndarray,
+    multiplier: float,
+    noise: Noise,
+    moves: Moves = REPLACING,
+    *,
+    pairs: float | None = None,
+    rates: np.ndarray | None = None,
 ) -> CoarseScale:
-    """Draw the counts by octave, and read sizes and ties from them."""
+    """Draw the counts by octave, and read sizes and ties from them.
+
+    `pairs` is how many there are, or about so many; of those, the squares of `rates` are whole.
+    """
     sizes = np.abs(halved_differences(X, noise))
-    middle, ties, found = _octaves(sizes, multiplier, noise, moves)
+    pairs = len(sizes) if pairs is None else pairs
+    whole = pairs if rates is None else pairs * rates[:, None] ** 2
+    middle, ties, found = _octaves(sizes, multiplier, noise, moves, whole)
     scale = np.where(found, middle * 2 / (SQRT2 * _NORMAL_MEDIAN) * np.sqrt(1 - ties), 1.0)
     return CoarseScale(scale=scale, found=found, ties=ties)
 
 
-def step_shares(n_samples: int, n_features: int, mu: float) -> tuple[float, ...]:
+def known_sizes(state: State, n_features: int) -> CoarseScale:
+    """What is publicly known of the sizes: scales for good, or guesses to start from; else 1."""
+    fixed, spread = state.fixed, state.spread
+    scale = np.ones(n_features)
+    for known in (spread, fixed):
+        scale = scale if known is None else np.where(np.isnan(known), scale, known)
+    return CoarseScale(scale=scale, found=np.full(n_features, True), ties=np.zeros(n_features))
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Which columns get private scales, and of which of them nothing is known beforehand."""
+
+    columns: tuple[int, ...]
+    unknown: tuple[int, ...]
+
+    @classmethod
+    def all(cls, n_features: int) -> Sized:
+        """Every column, of none of which anything is known."""
+        return cls(tuple(range(n_features)), tuple(range(n_features)))
+
+    @classmethod
+    def of(cls, state: State, n_features: int) -> Sized:
+        """Those without a public scale; nothing is known of those without a public guess."""
+        free = np.full(n_features, True) if state.fixed is None else np.isnan(state.fixed)
+        new = free if state.spread is None else free & np.isnan(state.spread)
+        return cls(*(tuple(np.flatnonzero(some).tolist()) for some in (free, new)))
+
+    def shares(self, n_samples: float, mu: float) -> tuple[float, ...]:
+        """Shares of μ² of the counts by octave and of the steps after them."""
+        return step_shares(n_samples, len(self.columns), mu, len(self.unknown))
+
+
+def step_shares(
+    n_samples: float, n_features: int, mu: float, unknown: int | None = None
+) -> tuple[float, ...]:
     """Shares of μ² of the counts by octave and of the steps after them.
 
-    There are as many steps as bring the error of the start below the noise of the last one.
+    There are as many steps as bring the error of the start below the noise of the last one. Where
+    no column is unknown there are no counts, and their share is zero.
     """
     if math.isinf(mu):
         return (1.0,) * (1 + _NOISELESS_STEPS)
-    noise = _octave_noise(n_samples, n_features, mu, 1.0)
+    unknown = n_features if unknown is None else unknown
+    noise = _octave_noise(n_samples, unknown, mu, 1.0)
     wanted = min((noise / _WANTED_SD) ** 2, _WANTED_SHARE)
     least, most = _OCTAVE_SHARES
-    octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most)
+    octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most) if unknown else 0.0
     left = 1 - octaves
     noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - _LAG) * left))
     steps = math.ceil(math.log(noise / (2 * START)) / math.log(_LAG))
@@ -125,38 +197,40 @@ def step_shares(n_samples: int, n_features: int, mu: float) -> tuple[float, ...]
     return (octaves, *(left * weight / sum(weights) for weight in weights))
 
 
-def step_noise(sizes: int, n_features: int, mu: float) -> float:
+def step_noise(sizes: float, n_features: int, mu: float) -> float:
     """Noise of the logarithm of a scale after one step."""
     return math.sqrt(n_features) / (sizes * mu * SLOPE)
 
 
-def _octave_noise(n_samples: int, n_features: int, mu: float, share: float) -> float:
+def _octave_noise(n_samples: float, n_features: int, mu: float, share: float) -> float:
     """Noise of a count by octave, as a share of the pairs."""
     return math.sqrt(2 * n_features / share) / ((n_samples // 2) * mu)
 
 
 def _octaves(
-    sizes: np.ndarray, multiplier: float, noise: Noise, moves: Moves
+    sizes: np.ndarray, multiplier: float, noise: Noise, moves: Moves, n: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per column: median of the sizes that are not zero, sure share of zeros, whether it varies.
 
     Bins of two octaves, the first one for zeros; the difference of a yes and a no, or of two whole
-    numbers, lies in the middle of its bin.
+    numbers, lies in the middle of its bin. A size that is missing is in no bin.
     """
-    n, d = sizes.shape
-    bins = OCTAVES + 4
-    index = (octave_of(sizes) + OCTAVES + 1) // 2 + 2
-    index = np.where(sizes == 0, 0, index)
-    counts = np.stack([np.bincount(index[:, k], minlength=bins) for k in range(d)])
-    noisy, sigma = noised(counts.astype(float), multiplier, moves.octave_counts(d), noise)
-    shares, sd = noisy / n, sigma / n
+    d, bins = sizes.shape[1], OCTAVES + 4
+    missing = np.isnan(sizes)
+    index = (octave_of(np.where(missing, 0.0, sizes)) + OCTAVES + 1) // 2 + 2
+    index = np.where(sizes == 0, 0, np.where(missing, -1, index))
+    counts = np.stack([counted(index[:, k], None, bins) for k in range(d)])
+    bound = moves.octave_counts(d, paired=True)
+    noisy, sigma = noised(counts, multiplier, bound, noise)
+    shares, sd = noisy / n, np.asarray(sigma / n)
     # One bin or two together, whichever stands out more from the noise.
     heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])
     fullest = np.argmax(heights, axis=1)
-    found = heights.max(axis=1) > _SURE_OF_A_SIZE * sd
+    found = heights.max(axis=1) > _SURE_OF_A_SIZE * sd.ravel()
     around = np.stack([shares[np.arange(d), fullest + k] for k in range(1, 5)], axis=1)
     around = np.where(around > 3 * sd, around, 0.0)  # noise alone is no size
-    zeros = np.where(shares[:, 0] > max(_SURE * sd, _FEWEST_TIES), shares[:, 0], 0.0)
+    sure = np.maximum(_SURE * sd.ravel(), _FEWEST_TIES)
+    zeros = np.where(shares[:, 0] > sure, shares[:, 0], 0.0)
     ties = np.clip(zeros, 0.0, 1 - 0.5 * np.clip(heights.max(axis=1), 1e-9, 1.0))
     return np.exp2(2 * (fullest + _median_bin(around)) - OCTAVES - 4), ties * found, found
 
@@ -171,7 +245,7 @@ def _median_bin(shares: np.ndarray) -> np.ndarray:
     return k + np.where(own > 0, (half[:, 0] - below) / np.where(own > 0, own, 1.0), 0.5)
 
 
-def lacking_room(n_samples: int, n_features: int, mu: float) -> float:
+def lacking_room(n_samples: float, n_features: int, mu: float) -> float:
     """How many times the rows, or the μ, private scales would take; 1 where they have enough."""
     if math.isinf(mu):
         return 1.0

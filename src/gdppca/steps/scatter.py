@@ -15,9 +15,10 @@ from gdppca.noise import Noise, calibrated_sigma, lattice_slack
 from gdppca.privacy import Event, GaussianEvent, PureEvent
 from gdppca.privacy.accounting import classical_multiplier, gdp_mu, multiplier_left
 from gdppca.sensitivity import CALIBRATIONS, REPLACING, Moves, paper_sensitivity
-from gdppca.signs import Sign
+from gdppca.signs import Sign, Spherical
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.centre import centre_bias
+from gdppca.steps.count import LEAST
 from gdppca.theory import components_above_noise
 
 PURPOSE = "scatter"
@@ -50,7 +51,7 @@ class MatrixBudget:
         self,
         sign: Sign,
         scheme: Scheme,
-        n: int,
+        n: float,
         d: int,
         spent: tuple[Event, ...] = (),
         moves: Moves = REPLACING,
@@ -64,7 +65,7 @@ class MatrixBudget:
             multiplier = 1 / math.sqrt(self.mu**2 - gdp_mu(_gaussian(spent)) ** 2)
             sd = calibrated_sigma(multiplier, bound, length)
         else:
-            sd = self.stated * paper_sensitivity(scheme, sign.sup_norm, n)
+            sd = self.stated * paper_sensitivity(scheme, sign.sup_norm, int(n))
             multiplier = sd / (bound + lattice_slack(sd, length))
         event = gaussian_event(PURPOSE, multiplier)
         return ScatterNoise(noise_sd=sd, sensitivity=bound, event=event)
@@ -122,8 +123,8 @@ def require_representable(noise: ScatterNoise, sign: Sign, n_features: int) -> N
 class Scatter:
     r"""The noisy matrix, and its leading eigenvectors.
 
-    **Privacy.** One Gaussian event, replace-one, n public, `Moves.scatter`
-    (docs/proofs/sensitivity.md).
+    **Privacy.** One Gaussian event, `Moves.scatter` (docs/proofs/sensitivity.md). Rows of one
+    person share a weight of one.
 
     **Paper.** :math:`\tilde K_g = \hat K_g + \mathrm{vecd}^{-1}(\xi)`,
     :math:`\xi \sim N(0, \sigma^2 I)`, Sec 2.2.
@@ -143,10 +144,29 @@ class Scatter:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """The noisy matrix of all rows."""
         level = self.level(state)
-        K_hat = table.total(state.recipe(self.public.n_features)).mean()  # not private
-        K_tilde = noisy_matrix(K_hat, level, noise)
-        kept = partial(self._kept, state, level.noise_sd)
-        return state.with_matrix(K_tilde, level.noise_sd, kept, level.event)
+        total = table.total(state.recipe(self.public.n_features))
+        K_hat = total.mean()  # not private
+        if not self.public.moves.replaces:  # over a number that is public
+            K_hat = K_hat * (total.n_samples / self.public.n_samples)
+        K_tilde, noise_sd = noisy_matrix(K_hat, level, noise), level.noise_sd
+        if state.number is not None:
+            number = self._number(state, K_tilde, noise_sd)
+            K_tilde, noise_sd = (x * (self.public.n_samples / number) for x in (K_tilde, noise_sd))
+            state = state.with_(number=number)
+        kept = partial(self._kept, state, noise_sd)
+        return state.with_matrix(K_tilde, noise_sd, kept, level.event)
+
+    def _number(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> float:
+        """How many rows or persons there are by count and trace together; spherical signs add one.
+
+        Each as far as it is sure.
+        """
+        n, sd = self.public.n_samples, state.number_sd
+        if not isinstance(state.sign, Spherical) or sd == 0:
+            return n
+        by_trace, trace_sd = n * float(np.trace(K_tilde)), n * noise_sd * math.sqrt(len(K_tilde))
+        weight = sd**2 / (sd**2 + trace_sd**2)
+        return max(n + weight * (by_trace - n), LEAST)
 
     def level(self, state: State) -> ScatterNoise:
         """Its noise, beside what was drawn before."""
@@ -161,8 +181,12 @@ class Scatter:
         if not isinstance(self.n_components, str):
             return self.n_components
         n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
-        bias = 0.0 if state.location is None else centre_bias(state.events, seen, d)
-        return components_above_noise(eigenvalues, noise_sd, n, bias)
+        bias = 0.0
+        if state.location is not None:
+            bias = centre_bias(state.events, seen, d, self.public.moves)
+        if state.rates is None:
+            return components_above_noise(eigenvalues, noise_sd, n, bias)
+        return components_above_noise(eigenvalues, noise_sd, n, bias, rates=state.rates)
 
 
 def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:

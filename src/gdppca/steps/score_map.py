@@ -17,9 +17,12 @@ from gdppca.privacy import Event, NonPrivateEvent, PureEvent
 from gdppca.steps import histogram
 from gdppca.steps.base import Public, Rows, State
 from gdppca.steps.histogram import FRAME_PURPOSE, PURPOSE, AxisBudget, HistogramNoise
-from gdppca.tables.base import divided
+from gdppca.tables.base import divided, filled
 
 Span = tuple[float, float]
+_USUAL_ROWS = 2000  # for which shares are made where the number of rows is secret
+_ROWS_AT_ONCE = 2**14
+_TINY = 1e-9  # of a component that no cell of a row tells anything of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +39,10 @@ class DrawnMap:
 class MapCounts:
     """Counts of the rows' scores on two released components, in a private frame.
 
-    **Privacy.** (ε, δ), replace-one, n public: two pure events per axis for the frame (one where a
-    centre is known), scores that move by `sensitivity.ONE_RANK`; then two pure events or a Gaussian
-    one for the counts, `Moves.cells`: one row leaves one cell and enters another, over all
-    groups together (docs/proofs/histogram.md).
+    **Privacy.** (ε, δ): two pure events per axis for the frame (one where a centre is known),
+    scores that move by `sensitivity.ONE_RANK`; then a pure event for each cell that moves or a
+    Gaussian one for the counts, `Moves.cells`: one row leaves one cell and enters another, over all
+    groups together (docs/proofs/histogram.md). Of each person one random row is counted.
     """
 
     public: Public
@@ -69,7 +72,8 @@ class MapCounts:
         """Budget of an axis of a private frame."""
         if self.spans is not None or math.isinf(_validate.budget(epsilon=self.epsilon)):
             return None
-        n = self.public.n_seen
+        # What is drawn must be known beforehand, and a secret number of rows is not.
+        n = self.public.n_seen if self.public.moves.replaces else _USUAL_ROWS
         return histogram.axis_budget(n, self.epsilon, known_center=self.known_center)
 
     @cached_property
@@ -81,6 +85,7 @@ class MapCounts:
             kind=self.kind,
             noise=self.law,
             beside=() if self.axis is None else self.axis.steps * 2,
+            moves=self.public.moves,
         )
 
     @property
@@ -120,32 +125,38 @@ class MapCounts:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A map of the components that are known."""
         noise = noise.stream(PURPOSE) if self.joint else noise
-        scores = self._scores(table.sample(self.public.n_seen), state)  # not private
+        sample = table.sample(self.public.n_seen)
+        scores = self._scores(sample.single, state)  # not private
         x_edges, y_edges = (
-            np.linspace(*self._span(scores[:, k], k, noise), size + 1)
+            np.linspace(*self._span(scores[:, k], k, sample.number, noise), size + 1)
             for k, size in enumerate(self.shape[1:])
         )
-        codes = np.zeros(len(scores), dtype=np.int64) if table.codes is None else table.codes
+        codes = np.zeros(len(scores), dtype=np.int64)
+        if table.codes is not None:
+            codes = table.codes if sample.one_each is None else table.codes[sample.one_each]
         exact = histogram.cell_counts(scores, codes, x_edges, y_edges, self.groups)  # not private
-        noisy = histogram.private_counts(exact, self.level, noise)
+        noisy = histogram.private_counts(exact, self.level, noise, self.public.moves)
         inside = math.prod(self.shape)
         counts = noisy[:inside].reshape(self.shape)
         shown = DrawnMap(x_edges, y_edges, counts, noisy[inside:])
         return state.with_(score_map=shown, events=self.events)
 
-    def _span(self, values: np.ndarray, axis: int, noise: Noise) -> Span:
+    def _span(self, values: np.ndarray, axis: int, number: float, noise: Noise) -> Span:
         if self.spans is not None:
             return self.spans[axis]
         if self.axis is None:
             return histogram.exact_interval(values, known_center=self.known_center)
-        return histogram.private_interval(values, self.axis, noise)
+        return histogram.private_interval(values, self.axis, noise, number)
 
     def _scores(self, rows: np.ndarray, state: State) -> np.ndarray:
         """Scores on two components, each from its own row alone; never NaN.
 
-        What leaves the range of floats stays at its end.
+        What leaves the range of floats stays at its end, and a missing cell is where it is likely
+        to be by those that are there.
         """
         with np.errstate(over="ignore", under="ignore"):
+            if state.rates is not None:
+                return _likely_scores(rows, state)[:, list(self.axes)]
             if state.location is not None:
                 rows = np.clip(rows - state.location, -LARGEST, LARGEST)
             rows = divided(rows, state.scale)
@@ -153,3 +164,29 @@ class MapCounts:
             _, exponent = np.frexp(np.max(np.abs(rows), axis=1))
             scores = np.ldexp(rows, -exponent[:, None]) @ state.components[list(self.axes)].T
             return np.clip(np.ldexp(scores, exponent[:, None]), -LARGEST, LARGEST)
+
+
+def _likely_scores(rows: np.ndarray, state: State) -> np.ndarray:
+    """Scores of rows with missing cells: by least squares from the cells that are there.
+
+    With columns z = V's + e, e as large in each as the released spectrum says beyond the
+    components, the likeliest scores are (V_o V_o' + r I)⁻¹ V_o z_o over the cells o of the row,
+    with r small beside what is known of them. Each row by itself, from what is released.
+    """
+    V, m = state.components, len(state.components)
+    values = state.eigenvalues
+    rest = max(float(np.mean(values[m:])), 0.0) if len(values) > m else 0.0
+    ridge = np.diag(rest / np.maximum(values[:m], max(rest, np.finfo(float).tiny)))
+    scores = np.empty((len(rows), m))
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        center = np.zeros(rows.shape[1]) if state.location is None else state.location
+        away = np.clip(filled(rows[some], center) - center, -LARGEST, LARGEST)
+        there = (~np.isnan(rows[some])).astype(float)
+        z = divided(away, state.scale)
+        _, exponent = np.frexp(np.max(np.abs(z), axis=1))
+        known = np.einsum("kd,nd,ld->nkl", V, there, V) + ridge + _TINY * np.eye(m)
+        seen = np.einsum("nd,kd->nk", np.ldexp(z, -exponent[:, None]), V)
+        likely = np.linalg.solve(known, seen[..., None])[..., 0]
+        scores[some] = np.clip(np.ldexp(likely, exponent[:, None]), -LARGEST, LARGEST)
+    return scores

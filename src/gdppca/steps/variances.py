@@ -18,6 +18,7 @@ from gdppca.steps.bisection import bisected, bisection_events
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
 from gdppca.steps.pairing import halved_differences
 from gdppca.tables.base import divided
+from gdppca.theory.rates import corrected, divisors
 
 METHODS = ("huber", "winsorized", "clipped")
 PURPOSE, BOUNDS_PURPOSE = "variances", "bounds of the variances"
@@ -27,6 +28,7 @@ _LEVELS = _OCTAVES + _FINE
 _BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
 _REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
 _MEDIAN = float(norm.ppf(0.75))  # median of |Z|
+_LEAST_SEEN = 1e-3  # share of a variance that is believed to be seen at least
 _TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
 
 
@@ -42,11 +44,12 @@ class DrawnVariances:
 class Variances:
     r"""The variance of the scores on each released component.
 
-    **Privacy.** (ε, δ), replace-one, n public. Rows are paired at random, each in one pair, so one
-    row moves one of the ⌊n/2⌋ score vectors :math:`y = V(x_i - x_j)/\sqrt2`. Ten noisy counts per
-    component find its bound b (`Moves.counts_below`). Then :math:`\sum \min(y^2/b^2, 1)`,
-    each term rounded to 2⁻²⁴ so that the sum is exact (`Moves.bounded_sums`). Eleven Gaussian
-    events that compose to exactly (ε, δ); docs/proofs/spectrum.md.
+    **Privacy.** (ε, δ). Rows, one random one of each person, are paired at random, each in one
+    pair, so one row moves one of the ⌊n/2⌋ score vectors :math:`y = V(x_i - x_j)/\sqrt2`. Ten
+    noisy counts per component find its bound b (`Moves.counts_below`). Then
+    :math:`\sum \min(y^2/b^2, 1)`, each term rounded to 2⁻²⁴ so that the sum is exact
+    (`Moves.bounded_sums`). Eleven Gaussian events that compose to exactly (ε, δ);
+    docs/proofs/spectrum.md.
     """
 
     public: Public
@@ -93,28 +96,33 @@ class Variances:
         if 4 * self._count_sigma <= _TRIM[1] * n:
             return None
         return (
-            f"{n} pairs of rows are few for the variances of {self.n_components} components: they "
-            "may be mere noise. More rows, more budget or fewer components help."
+            f"{n} pairs of {self.public.those} are few for the variances of "
+            f"{self.n_components} components: they may be mere noise. "
+            "More of them, more budget or fewer components help."
         )
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Variances of the components that are known."""
         noise = noise.stream(PURPOSE) if self.joint else noise
-        X = divided(table.sample(self.public.n_seen), state.scale)
+        sample = table.sample(self.public.n_seen)
+        X, n = divided(sample.single, state.scale), sample.number // 2
         sizes = paired_sizes(X, state.components, noise)  # not private
-        n, m = sizes.shape
-        bounds = self._bounds(sizes, noise)
+        m = sizes.shape[1]
+        bounds = self._bounds(sizes, n, noise)
         squares, bound = square_sums(sizes, bounds), self.public.moves.bounded_sums(m)
         sums, sd = noised(squares, self._multipliers[1], bound, noise)
         variances, up, down = (
             self._variances((sums + move) / n, bounds) for move in (0.0, sd, -sd)
         )
-        found = DrawnVariances(variances, np.maximum(up - variances, variances - down))
+        seen = _seen_share(state)
+        found = DrawnVariances(
+            variances / seen, np.maximum(up - variances, variances - down) / seen
+        )
         return state.with_(variances=found, events=self.events)
 
-    def _bounds(self, sizes: np.ndarray, noise: Noise) -> np.ndarray:
+    def _bounds(self, sizes: np.ndarray, n: float, noise: Noise) -> np.ndarray:
         """Where to pull the scores in, per component."""
-        n, m = sizes.shape
+        m = sizes.shape[1]
         quantile = 0.5
         if self.method == "winsorized":  # not so far that the noise of a count reaches the end
             quantile = 1 - min(_TRIM[1], max(_TRIM[0], 4 * self._count_sigma / n))
@@ -135,12 +143,31 @@ class Variances:
 
 
 def paired_sizes(X: np.ndarray, components: np.ndarray, noise: Noise) -> np.ndarray:
-    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows."""
-    unit, length = directions(halved_differences(X, noise))
+    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows.
+
+    A difference of which a cell is missing is zero there.
+    """
+    unit, length = directions(np.nan_to_num(halved_differences(X, noise)))
     # einsum and not a matrix product: each pair's bits are then its own whatever the others are.
     cosines = np.minimum(np.abs(np.einsum("nd,md->nm", unit, components)), 1.0)
     with np.errstate(over="ignore"):
         return np.minimum(cosines * np.minimum(SQRT2 * length, LARGEST)[:, None], LARGEST)
+
+
+def _seen_share(state: State) -> np.ndarray | float:
+    """Share of each component's variance that differences with missing cells show.
+
+    From the released matrix alone: its shape, and how often both cells of a pair are there.
+    """
+    if state.rates is None:
+        return 1.0
+    matrix = corrected(state.scatter, state.rates)
+    values, vectors = np.linalg.eigh(matrix)
+    shape = (vectors * np.maximum(values, 1e-3 * values.max())) @ vectors.T
+    both = divisors(state.rates**2)
+    V = state.components
+    whole, seen = (np.einsum("md,de,me->m", V, part, V) for part in (shape, shape * both))
+    return np.clip(seen / whole, _LEAST_SEEN, 1.0)
 
 
 def _grid(index: np.ndarray) -> np.ndarray:

@@ -83,7 +83,7 @@ class WinsorizedMean:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A centre, and the bounds that rows were winsorised to."""
-        X = table.sample(self.public.n_seen)
+        X = table.sample(self.public.n_seen).single
         count, mean = self._multipliers
         bounds = winsorized_bounds(X, count, noise, self.public.moves)
         center = winsorized_mean(X, *bounds, mean, noise, self.public.moves)
@@ -170,7 +170,7 @@ class PublishedWinsorizedMean:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A centre."""
-        X = table.sample(self.public.n_seen)
+        X = table.sample(self.public.n_seen).single
         center = published_winsorized_mean(X, self.zcdp_rho, noise)
         return state.with_(location=center, events=self.events)
 

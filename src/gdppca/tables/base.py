@@ -7,7 +7,7 @@ Nothing here is private: a table gives exact numbers to the steps that add the n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from importlib import import_module
 from itertools import accumulate
@@ -18,6 +18,7 @@ import numpy as np
 from gdppca._errors import DataError, GdppcaError, MissingExtraError, StateError
 from gdppca.kernels import Blocks, PairSum, Progress, Scheme, SignSum, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK
+from gdppca.kernels.sums import finite_matrix
 from gdppca.linalg import LARGEST
 from gdppca.noise import OrderKeys
 from gdppca.signs import Sign
@@ -67,13 +68,21 @@ class Recipe:
         size = self.scheme.size if isinstance(self.scheme, Blocks) else DEFAULT_BLOCK
         return PairSum(self.sign, self.n_features, pairs=size)
 
-    def add(self, sums: Sums, rows: np.ndarray) -> Sums:
-        """Add rows, in the order in which they come."""
-        return sums.update(divided(rows, self.scale))
+    def add(self, sums: Sums, rows: np.ndarray, parts: np.ndarray | None = None) -> Sums:
+        """Add rows, in the order in which they come; parts say how much each counts."""
+        rows = self.compared(rows)
+        if isinstance(sums, SignSum):
+            return sums.add_rows(finite_matrix(rows), parts=parts)
+        assert parts is None  # pairs are of whole rows, one of each person
+        return sums.update(rows)
 
-    def of(self, rows: np.ndarray) -> Sums:
+    def of(self, rows: np.ndarray, parts: np.ndarray | None = None) -> Sums:
         """The sum of some rows."""
-        return self.add(self.empty(), rows)
+        return self.add(self.empty(), rows, parts)
+
+    def compared(self, rows: np.ndarray) -> np.ndarray:
+        """Rows in the units of their scales; a missing cell stands at the centre."""
+        return filled(divided(rows, self.scale), self.center)
 
 
 def divided(values: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
@@ -82,6 +91,67 @@ def divided(values: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
         return values
     with np.errstate(over="ignore"):
         return np.clip(values / scale, -LARGEST, LARGEST)
+
+
+def filled(values: np.ndarray, center: np.ndarray | None) -> np.ndarray:
+    """Rows whose missing cells stand at the centre: their difference from it is zero there."""
+    if center is None:
+        return values
+    missing = np.isnan(values)
+    return np.where(missing, center, values) if missing.any() else values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample:
+    """Rows that a step looks at; a missing cell is NaN.
+
+    Parameters
+    ----------
+    values : array of shape (rows, d)
+        The rows.
+    number : float
+        How many rows or persons they stand for; an estimate where that is secret.
+    parts : array of int or None
+        How much each row counts, in units of 2⁻³⁰; whole without them.
+    one_each : array of int or None
+        One random row of every person; None where every row is one.
+    keys : array of int or None
+        By which they were chosen; None where all rows are there.
+    """
+
+    values: np.ndarray
+    number: float
+    parts: np.ndarray | None = None
+    one_each: np.ndarray | None = None
+    keys: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, rows: np.ndarray | Sample) -> Sample:
+        """Rows that each count whole, or a sample that is one already."""
+        return rows if isinstance(rows, Sample) else cls(rows, len(rows))
+
+    @property
+    def single(self) -> np.ndarray:
+        """One row of each: what steps take that need whole rows."""
+        return self.values if self.one_each is None else self.values[self.one_each]
+
+    def standing_for(self, number: float, size: int) -> Sample:
+        """About so many of a secret number that was counted: whose keys are low enough for it.
+
+        Who is among them depends on the keys and on what was drawn, on nothing else.
+        """
+        if self.keys is None:
+            return replace(self, number=number)
+        kept = self.keys <= np.uint64(key_threshold(size, round(number)))
+        places = np.cumsum(kept) - 1
+        single = self.one_each
+        return Sample(
+            self.values[kept],
+            min(number, size),
+            None if self.parts is None else self.parts[kept],
+            None if single is None else places[single[kept[single]]],
+            self.keys[kept],
+        )
 
 
 def merged(recipe: Recipe, parts: Iterable[Sums]) -> Sums:
@@ -127,7 +197,7 @@ class Table(Protocol):
     def supply(self) -> Supply:
         """How the rows come."""
 
-    def sample(self, size: int) -> np.ndarray:
+    def sample(self, size: int) -> np.ndarray | Sample:
         """About so many random rows, in random order; all where there are no more."""
 
     def total(self, recipe: Recipe, progress: Progress) -> Total:
@@ -262,6 +332,11 @@ class Summed(AtHand):
 def sample_size(n_features: int) -> int:
     """Rows that fit into memory beside everything else."""
     return min(LARGEST_SAMPLE, max(2, _SAMPLE_ENTRIES // n_features))
+
+
+def kept_size(n_features: int) -> int:
+    """Rows that are kept of a sample once it is counted: some fewer, so that none is lacking."""
+    return 9 * sample_size(n_features) // 10
 
 
 def key_threshold(size: int, n_samples: int) -> int:

@@ -22,7 +22,9 @@ _ENDINGS = (".csv", ".parquet", ".pq")
 _BLOCK = 2**24  # bytes
 
 
-def read_table(path: str | Path, columns: list[str] | None = None) -> Matrix:
+def read_table(
+    path: str | Path, columns: list[str] | None = None, description=None, gaps=False
+) -> Matrix:
     """The numbers in a CSV (with a header) or Parquet file, in the order of its rows.
 
     Columns of a CSV file are numbers by declaration, and each cell is read by itself.
@@ -35,7 +37,7 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Matrix:
     return table
 
 
-def read_labels(path: str | Path, column: str) -> list[str | None]:
+def read_labels(path: str | Path, column: str, description=None) -> list[str | None]:
     """Labels as text, each by its own cell; None where there is none.
 
     Text stays as it stands. Numbers that are whole are written so, whatever the column's type.
@@ -52,7 +54,7 @@ def read_labels(path: str | Path, column: str) -> list[str | None]:
         return [label_text(source.decoded(label)) for [label] in cells]
 
 
-def column_names(path: str | Path) -> list[str]:
+def column_names(path: str | Path, description=None) -> list[str]:
     """The names in a file's header."""
     with _source(Path(path)) as source, Reader(source).connected():
         return list(source.types)

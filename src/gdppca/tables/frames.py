@@ -37,11 +37,19 @@ class Matrix:
         return self.values.shape
 
 
-def as_matrix(X: Any) -> Matrix:
+def finished(matrix, gaps):
+    if not gaps:
+        _require_finite(matrix)
+    return Matrix(np.where(np.isinf(matrix.values), np.nan, matrix.values), matrix.names)
+
+
+def as_matrix(X: Any, gaps: bool = False) -> Matrix:
     """Turn a table into a matrix of finite floats, or say which column stands in the way."""
     if isinstance(X, Matrix):
         return X
     matrix = _from_frame(X) if nw.dependencies.is_into_dataframe(X) else _from_array(X)
+    if gaps:
+        return finished(matrix, gaps)
     _require_finite(matrix)
     return matrix
 

@@ -18,7 +18,7 @@ def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple
         if categories is not None:
             raise ParameterError("`categories` needs `groups`: one label per row.")
         return np.zeros(n, dtype=np.int64), None
-    labels = _labels(groups)
+    labels = plain_labels(groups, "groups", "labels")
     if len(labels) != n:
         raise DataError(f"`groups` must hold one label per row: {n}, got {len(labels)}.")
     try:
@@ -48,15 +48,15 @@ def _place(place: dict[Any, int], written: dict[str | None, int], label: Any) ->
         return -1
 
 
-def _labels(groups: Any) -> list[Any]:
+def plain_labels(labels: Any, name: str, what: str) -> list[Any]:
     """Labels as plain objects; one that is none stops no other, and an error tells of none."""
-    if not isinstance(groups, str) and getattr(groups, "ndim", 1) == 1:
-        for name in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
+    if not isinstance(labels, str) and getattr(labels, "ndim", 1) == 1:
+        for way in ("to_pylist", "to_list", "tolist"):  # arrow, pandas and polars, numpy
             with suppress(Exception):
-                return list(getattr(groups, name)())
+                return list(getattr(labels, way)())
         with suppress(TypeError):
-            return [_plain(label) for label in groups]
-    raise ParameterError("`groups` must be a sequence of labels, one per row.")
+            return [_plain(label) for label in labels]
+    raise ParameterError(f"`{name}` must be a sequence of {what}, one per row.")
 
 
 def _plain(label: Any) -> Any:

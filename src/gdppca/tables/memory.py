@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gdppca.kernels import OneSample, Progress, SignSum, pair_scatter, silent
+from gdppca.kernels.weights import whole_parts
 from gdppca.noise import Noise
-from gdppca.tables.base import AtHand, Exact, Recipe, Supply, Total, divided
+from gdppca.privacy import Unit
+from gdppca.tables.base import AtHand, Exact, Recipe, Sample, Supply, Total, divided
+from gdppca.tables.description import Description
+from gdppca.tables.persons import Persons
+
+_TURNS = 8  # pairs of persons are compared by so many random rows of each, and averaged
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds rows
 class MemoryTable(AtHand):
-    """Finite rows of floats, known to be so, and a source of secret orders."""
+    """Rows of floats, known to be finite or missing, and a source of secret orders."""
 
     values: np.ndarray
     names: tuple[str, ...] | None
@@ -21,27 +28,64 @@ class MemoryTable(AtHand):
     codes: np.ndarray | None = None  # which group each row is in, -1 for none
     groups: tuple[str, ...] | None = None  # names, which are public
     supply: Supply = Supply.TABLE
+    persons: Persons | None = None
+    shares: np.ndarray | None = None  # weights, between 0 and 1
+    gaps: bool = False  # whether cells may be missing
+    description: Description | None = None
 
     @property
     def n_samples(self) -> int:
-        """Rows."""
-        return len(self.values)
+        """Rows, or persons where they have several."""
+        return len(self.values) if self.persons is None else self.persons.number
 
     @property
     def n_features(self) -> int:
         """Columns."""
         return int(self.values.shape[1])
 
-    def sample(self, size: int) -> np.ndarray:
+    @property
+    def unit(self) -> Unit:
+        """Whether a row is one of many of a person."""
+        return Unit.ROW if self.persons is None else Unit.PERSON
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights of their own."""
+        return self.shares is not None
+
+    @cached_property
+    def _parts(self) -> np.ndarray | None:
+        """How much each row counts."""
+        if self.persons is not None:
+            return self.persons.parts(self.shares)
+        return None if self.shares is None else whole_parts(np.int64(1), self.shares)
+
+    @cached_property
+    def _sample(self) -> Sample:
+        one_each = None if self.persons is None else self.persons.one_each()
+        return Sample(self.values, self.n_samples, self._parts, one_each)
+
+    def sample(self, size: int) -> Sample:
         """All rows: none need be left out."""
-        return self.values
+        return self._sample
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
         """The sum over all rows, in secret random order where order matters."""
-        X = divided(self.values, recipe.scale)
         if recipe.center is not None:
-            return SignSum(recipe.sign, recipe.center).add_rows(X, progress)
-        scheme = recipe.scheme
-        assert not isinstance(scheme, OneSample)  # it has a centre
+            sums = SignSum(recipe.sign, recipe.center)
+            sums.add_rows(recipe.compared(self.values), progress, self._parts)
+            return Exact(sums.mean(self.n_samples), self.n_samples)
+        assert not isinstance(recipe.scheme, OneSample)  # it has a centre
+        if self.persons is None:
+            return Exact(self._paired(self.values, recipe, progress), self.n_samples)
+        # A mean of matrices moves no farther than each of them.
+        turns = (self.values[self.persons.one_each(turn)] for turn in range(_TURNS))
+        mean = sum(self._paired(rows, recipe, progress) / _TURNS for rows in turns)
+        return Exact(np.asarray(mean), self.n_samples)
+
+    def _paired(self, rows: np.ndarray, recipe: Recipe, progress: Progress) -> np.ndarray:
+        """Signs of pairs of whole rows."""
+        X = divided(rows, recipe.scale)
         order = self.noise.permutation(len(X)) if recipe.ordered else None
-        return Exact(pair_scatter(X, recipe.sign, scheme, order, progress), len(X))
+        assert not isinstance(recipe.scheme, OneSample)
+        return pair_scatter(X, recipe.sign, recipe.scheme, order, progress)

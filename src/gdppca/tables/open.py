@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,17 @@ from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
 from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
-from gdppca.tables.frames import as_matrix
+from gdppca.tables.frame_columns import (
+    described_matrix,
+    frame_column,
+    frame_columns,
+    frame_names,
+)
+from gdppca.tables.frames import Matrix, as_matrix
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
 from gdppca.tables.sources import ArrowData, Source, Spooled, files_behind, found_files
+from gdppca.tables.wishes import ColumnReader, Wishes
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 _PATHS = (str, os.PathLike)
@@ -28,11 +36,9 @@ def open_table(
     source: Any,
     noise: Noise,
     *,
-    columns: list[str] | None = None,
-    groups: Any = None,
-    categories: Any = None,
     assume_shuffled: bool = False,
     whole: bool | None = None,
+    **wishes: Any,
 ) -> Table:
     """The table behind a source.
 
@@ -43,28 +49,25 @@ def open_table(
         "visits/*.parquet"; an arrow, DuckDB, Dask or Spark table; or a `Table`, which is itself.
     noise : Noise
         Source of secret orders.
-    columns : list of str, optional
-        Columns to use; all if left out.
-    groups : sequence of labels or str, optional
-        What groups the rows are in; of a file, the name of a column, which is none of the analysis.
-    categories : sequence, optional
-        The groups that there can be.
     assume_shuffled : bool, default False
         Take rows that are read in parts in the order that they have.
     whole : bool, optional
         Whether all rows must be in memory (True) or are read in parts (False). None reads what
         lies in memory and small files whole, and everything else in parts.
+    **wishes
+        Columns, groups, persons, weights, description: see `Wishes`.
 
     Returns
     -------
     Table
         To be entered.
     """
+    asked = Wishes(**wishes)
     if isinstance(source, Table):
-        if assume_shuffled or any(wish is not None for wish in (columns, groups, categories)):
+        if assume_shuffled or asked.says_anything:
             raise ParameterError("A table that is open has its columns, groups and order already.")
         return source
-    _check_columns(columns)
+    asked = asked.settled()
     if isinstance(source, str) and not source.strip():  # would be the folder that one is in
         raise DataError("The name of the file is empty.")
     if whole is not False and isinstance(source, _PATHS):
@@ -73,22 +76,13 @@ def open_table(
     if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
         if assume_shuffled:
             raise ParameterError("`assume_shuffled` is for rows that are read in parts.")
-        table, labels = _in_memory(source, noise, columns, groups)
-        if groups is None and categories is None:
-            return table
-        codes, names = group_codes(labels, categories, table.n_samples)
-        return replace(table, codes=codes, groups=names)
+        return _in_memory(source, noise, asked)
     if whole:
         raise ParameterError(
             "`variances`, `score_map` and `groups`, like every estimator but DPPCA, need a table "
             "in memory, or one CSV or Parquet file that fits into memory."
         )
-    return _in_parts(source, package, None if assume_shuffled else noise.keys(), columns)
-
-
-def _check_columns(columns: list[str] | None) -> None:
-    if columns is not None and (isinstance(columns, str) or not columns):
-        raise DataError("`columns` must be a list of names.")
+    return _in_parts(source, package, None if assume_shuffled else noise.keys(), asked)
 
 
 def _require_there(name: str | os.PathLike[str]) -> None:
@@ -123,50 +117,64 @@ def _is_files(source: Any) -> bool:
     return listed and all(isinstance(each, os.PathLike) for each in source)
 
 
-def _in_memory(
-    source: Any, noise: Noise, columns: list[str] | None, groups: Any
-) -> tuple[MemoryTable, Any]:
-    """A table in memory, and the labels of its rows."""
+def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
+    """A table in memory, with whose its rows are, what they count, and their groups."""
     if _is_files(source):
         [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
-        beside = groups if isinstance(groups, str) else None
-        matrix = read_table(file, _features(file, columns, beside))
-        groups = groups if beside is None else read_labels(file, beside)
-    elif columns is not None:
-        raise ParameterError("`columns` are for files: select those of a table before.")
+        matrix, read = _from_file(file, asked)
     else:
-        matrix = as_matrix(source)
-    return MemoryTable(matrix.values, matrix.names, noise), groups
+        matrix, read = _from_frame(source, asked)
+    n = len(matrix.values)
+    table = MemoryTable(
+        matrix.values,
+        matrix.names,
+        noise,
+        persons=asked.persons_in(read, n, noise),
+        shares=asked.shares_in(read, n),
+        gaps=asked.gaps,
+        description=asked.description,
+    )
+    if asked.groups is None and asked.categories is None:
+        return table
+    codes, names = group_codes(asked.groups_in(read), asked.categories, n)
+    return replace(table, codes=codes, groups=names)
 
 
-def _features(file: Path, columns: list[str] | None, beside: str | None) -> list[str] | None:
-    """Columns of the analysis beside one that holds labels."""
-    if beside is None:
-        return columns
-    every = column_names(file)
-    if beside not in every:
-        raise ParameterError(f"'{file}' has no column '{beside}' for the groups.")
-    if columns is None:
-        return [name for name in every if name != beside]
-    if beside in columns:
-        raise ParameterError(f"'{beside}' cannot be a group and a column of the analysis.")
-    return columns
+def _from_file(file: Path, asked: Wishes) -> tuple[Matrix, ColumnReader]:
+    """The numbers in a file, and a way to its other columns."""
+    columns = asked.columns
+    if asked.beside:
+        columns = asked.features(column_names(file, asked.description), f"'{file}'")
+    matrix = read_table(file, columns, asked.description, asked.gaps)
+    return matrix, lambda name: read_labels(file, name, asked.description)
 
 
-def _in_parts(
-    source: Any, package: str, keys: OrderKeys | None, columns: list[str] | None
-) -> Table:
+def _from_frame(source: Any, asked: Wishes) -> tuple[Matrix, ColumnReader]:
+    """The numbers of a frame or array, and a way to its other columns."""
+    read = partial(frame_column, source)
+    if asked.description is not None:
+        return described_matrix(source, asked.description, asked.gaps), read
+    if asked.columns is not None:
+        raise ParameterError("`columns` are for files: select those of a table before.")
+    if asked.beside:
+        names = asked.features(frame_names(source), "The table")
+        assert names is not None
+        source = frame_columns(source, names)
+    return as_matrix(source, asked.gaps), read
+
+
+def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) -> Table:
     if package == "dask":
         from gdppca.tables.dask import DaskEngine
 
-        return DaskEngine(source, keys, columns)
+        return DaskEngine(source, keys, asked.columns)
     if package == "pyspark":
         from gdppca.tables.spark import SparkEngine
 
-        return SparkEngine(source, keys, columns)
+        return SparkEngine(source, keys, asked.columns)
     from gdppca.tables.duck import DuckEngine
 
-    return DuckEngine(_source(source, package), keys, columns)
+    return DuckEngine(_source(source, package), keys, asked.columns)
 
 
 def _source(source: Any, package: str) -> Source:

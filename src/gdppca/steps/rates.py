@@ -1,0 +1,55 @@
+"""The share of the cells of each column that is there: what signs with gaps are divided by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gdppca.noise import Noise, noised
+from gdppca.privacy import Event
+from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.theory.rates import LEAST_RATE
+
+PURPOSE = "rates"
+SHARE = 0.05  # of what scales, centre and matrix have together, of μ²
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """The observed share of every column.
+
+    **Privacy.** One Gaussian event: a row, one random one of each person, moves each of d counts by
+    at most one, `Moves.rates` (docs/proofs/missing.md). Which cells of a row are missing is
+    protected as the cells are.
+    """
+
+    public: Public
+    mu: float  # of this and of all Gaussian steps after it
+    needs_sample = True
+
+    @property
+    def _multiplier(self) -> float:
+        return 1 / (self.mu * math.sqrt(SHARE))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """One count per column."""
+        return (gaussian_event(PURPOSE, self._multiplier),)
+
+    def draw(self, table: Rows, state: State, noise: Noise) -> State:
+        """Rates, shrunk to their mean as far as their noise asks for it."""
+        sample = table.sample(self.public.n_seen)
+        there = np.count_nonzero(~np.isnan(sample.single), axis=0).astype(float)
+        bound = self.public.moves.rates(self.public.n_features)
+        noisy = noised(there, self._multiplier, bound, noise)
+        rates = _shrunk(noisy.values / sample.number, noisy.sd / sample.number)
+        return state.with_(rates=np.clip(rates, LEAST_RATE, 1.0), events=self.events)
+
+
+def _shrunk(rates: np.ndarray, sd: float) -> np.ndarray:
+    """Rates as far from their mean as they are thought to be without noise."""
+    mean = float(rates.mean())
+    spread = max(float(rates.var()) - sd**2, 0.0)
+    return mean + (rates - mean) * (spread / (spread + sd**2) if spread > 0 or sd > 0 else 1.0)

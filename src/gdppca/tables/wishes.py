@@ -1,0 +1,138 @@
+"""What a user says of rows beside where they are: columns, whose they are, what they count."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gdppca._errors import DataError, ParameterError
+from gdppca.noise import Noise
+from gdppca.tables.description import Description
+from gdppca.tables.persons import Persons, persons_of, weight_shares
+
+ColumnReader = Callable[[str], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What to take of a table, and how.
+
+    Parameters
+    ----------
+    columns : list of str or None
+        Columns of the analysis; all others if left out.
+    groups : sequence of labels, str or None
+        What groups the rows are in; or the name of the column that says so.
+    categories : sequence or None
+        The groups that there can be.
+    persons : sequence of ids, str or None
+        Whose each row is; or the name of the column that says so.
+    weights : sequence of numbers, str or None
+        Design weights; or the name of their column.
+    largest_weight : float or None
+        The weight from which all count alike.
+    description : Description, path or None
+        What is publicly known of the table.
+    gaps : bool
+        Whether cells may be missing.
+    """
+
+    columns: list[str] | None = None
+    groups: Any = None
+    categories: Any = None
+    persons: Any = None
+    weights: Any = None
+    largest_weight: float | None = None
+    description: Any = None
+    gaps: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be columns."""
+        if self.columns is not None and (isinstance(self.columns, str) or not self.columns):
+            raise DataError("`columns` must be a list of names.")
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether anything was asked for at all."""
+        return self != Wishes()
+
+    def settled(self) -> Wishes:
+        """The same with what the description says, where nothing else is said."""
+        if self.description is None:
+            return self._checked()
+        if self.columns is not None:
+            raise ParameterError(
+                "`columns` and `description` both name the columns. Leave one of them out."
+            )
+        told = self.description
+        if isinstance(told, str | os.PathLike):
+            told = Description.load(told)
+        if not isinstance(told, Description):
+            raise ParameterError("`description` must be a Description or the name of its file.")
+        told.require_complete()
+        return replace(
+            self,
+            description=told,
+            persons=told.person if self.persons is None else self.persons,
+            weights=told.weight if self.weights is None else self.weights,
+            largest_weight=told.largest_weight
+            if self.largest_weight is None
+            else self.largest_weight,
+        )._checked()
+
+    def _checked(self) -> Wishes:
+        if self.weights is None and self.largest_weight is not None:
+            raise ParameterError("`largest_weight` needs `weights`. Give both or none.")
+        beside = self.beside
+        if len(set(beside)) < len(beside):
+            raise ParameterError("One column cannot be persons, weights and groups at once.")
+        for name in beside:
+            if name in self._features:
+                raise ParameterError(
+                    f"'{name}' cannot be a column of the analysis too. Leave it out there."
+                )
+        return self
+
+    @property
+    def _features(self) -> list[str]:
+        if self.description is not None:
+            return [column.name for column in self.description.columns]
+        return self.columns or []
+
+    @property
+    def beside(self) -> list[str]:
+        """Names of columns that are none of the analysis."""
+        return [each for each in (self.persons, self.weights, self.groups) if isinstance(each, str)]
+
+    def features(self, every: list[str], where: str) -> list[str] | None:
+        """Columns of the analysis among all; None where those are all."""
+        for name in self.beside:
+            if name not in every:
+                raise ParameterError(f"{where} has no column '{name}'.")
+        if self.description is not None:
+            return None
+        if self.columns is None and self.beside:
+            return [name for name in every if name not in self.beside]
+        return self.columns
+
+    def persons_in(self, read: ColumnReader, n_rows: int, noise: Noise) -> Persons | None:
+        """Whose each row is, where that is said."""
+        if self.persons is None:
+            return None
+        ids = read(self.persons) if isinstance(self.persons, str) else self.persons
+        return persons_of(ids, n_rows, noise.keys())
+
+    def shares_in(self, read: ColumnReader, n_rows: int) -> np.ndarray | None:
+        """What each row counts by its weight, where there is one."""
+        if self.weights is None:
+            return None
+        weights = read(self.weights) if isinstance(self.weights, str) else self.weights
+        return weight_shares(weights, self.largest_weight, n_rows)
+
+    def groups_in(self, read: ColumnReader) -> Any:
+        """Labels of the rows."""
+        return read(self.groups) if isinstance(self.groups, str) else self.groups
