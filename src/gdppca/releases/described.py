@@ -37,11 +37,23 @@ class Described:
         return self.label or self.variable
 
     @property
+    def title(self) -> str:
+        """The column as pictures call it."""
+        if not self.level:
+            return self.heading
+        return f"{self.heading}{self.joint}{self.level}"
+
+    @property
+    def joint(self) -> str:
+        """What stands between variable and level: as in the name, or as people write it."""
+        return ": " if self.label else "="
+
+    @property
     def words(self) -> str:
         """What is to be known beside the name; nothing where that is all."""
         match self.kind, self.levels:
             case "category", _:
-                return f"{self.heading}: {self.level}" if self.label else ""
+                return self.title if self.label else ""
             case "yes-no", (no, yes):
                 return _joined(self.label, f"0 is {no}, 1 is {yes}")
             case "yes-no", _:
