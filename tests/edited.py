@@ -18,7 +18,11 @@ def rewritten(path, change, *, sealed=True):
 def as_before(plain, version):
     """The fields of an earlier format, 3 as it was before it had types in place of sentences."""
     plain["version"] = version
-    since = {2: ("variances", "score_map", "plan"), 3: ("scale_error",)}
+    since = {
+        2: ("variances", "score_map", "plan"),
+        3: ("scale_error",),
+        4: ("unit", "neighbors", "rates", "description"),
+    }
     added = [name for number, names in since.items() if number > version for name in names]
     for name in ("centre_origin", "centre_bias", "scale_origin", *added):
         del plain[name]

@@ -11,7 +11,7 @@ from gdppca._words import counted
 from gdppca.cli.show import RIGHT, in_options
 from gdppca.privacy import words
 from gdppca.releases import Release, heaviest_columns, marked_names, seen_spectrum
-from gdppca.releases.words import pairs_in_words, sign_name, standing_in_words
+from gdppca.releases.words import how_many, pairs_in_words, sign_name, standing_in_words
 
 _SHOWN_LOADINGS = 6
 
@@ -26,7 +26,7 @@ def _promise(release: Release) -> Panel:
     guarantee = release.guarantee
     lines = [
         str(guarantee),
-        f"{counted(release.n_samples, 'row')}, {counted(release.n_features, 'column')}; "
+        f"{how_many(release)}, {counted(release.n_features, 'column')}; "
         f"{_how(release)}; noise sd {release.noise_sd:.4g}",
     ]
     if guarantee.protects:

@@ -195,7 +195,7 @@ def heat_maps(
         mesh = score_heatmap(shown, axes, group=group, highest=highest)
         _label_outer(axes, left=group % across == 0, bottom=group + across >= drawn)
     bar = figure.colorbar(mesh, ax=panels, shrink=0.8, pad=0.02)
-    bar.set_label("rows in a cell" + (", with noise" if shown.noise_sd else ""))
+    bar.set_label(f"{shown.guarantee.unit}s in a cell" + (", with noise" if shown.noise_sd else ""))
     bar.outline.set_visible(False)
 
 
@@ -212,7 +212,7 @@ def _heat_note(shown: ScoreMap) -> str:
     white = f"counts below {_NOISE_SDS:g} noise sd, negative ones too."
     if shown.kind == "sparse":
         white = f"no count, or one below {shown.threshold}."
-    return f"Noise sd {shown.noise_sd:.2g} rows. White: {white}"
+    return f"Noise sd {shown.noise_sd:.2g} {shown.guarantee.unit}s. White: {white}"
 
 
 def _points_note(shown: ScoreMap) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import textwrap
 import unicodedata
-from dataclasses import replace
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca.releases import Release, marked_names, write_whole
+from gdppca.releases import Release, write_whole
+from gdppca.releases.described import Described, described
+from gdppca.releases.words import marked
 from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
@@ -76,9 +78,28 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def column_labels(release: Release) -> tuple[str, ...]:
-    """Short names of the columns, with a word beside those whose scale is in doubt."""
-    names = tuple(short(name, LONGEST_COLUMN) for name in release.feature_names)
-    return marked_names(replace(release, feature_names=names))
+    """Columns by their labels, short, with a word beside those whose scale is in doubt.
+
+    Where two would look the same, both keep their names.
+    """
+    columns = described(release)
+    titles = [_short_title(each) for each in columns]
+    often = Counter(titles)
+    names = [
+        title if often[title] == 1 else short(each.name, LONGEST_COLUMN)
+        for title, each in zip(titles, columns, strict=True)
+    ]
+    return marked(release, names)
+
+
+def _short_title(each: Described) -> str:
+    """What a column is called, cut where it tells least: a level is read to its end if it can."""
+    variable, level = short(each.heading, 1000), short(each.level, 1000)
+    room = LONGEST_COLUMN - len(each.joint)
+    if not level or len(variable) + len(level) <= room:
+        return short(each.title, LONGEST_COLUMN)
+    for_level = min(len(level), max(room // 2, room - len(variable)))
+    return short(variable, room - for_level) + each.joint + short(level, for_level)
 
 
 def _unprintable(letter: str) -> bool:

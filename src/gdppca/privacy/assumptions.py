@@ -10,6 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gdppca.privacy.guarantee import Protected, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,31 @@ MAPS_UNCOUNTED = _named(
     "maps-uncounted", "Nothing counts repeated maps: each one spends its own budget."
 )
 
+PERSONS = _named("persons", "The column of persons says truly whose each row is.")
+PUBLIC_PERSONS = _named(
+    "public-persons",
+    "The number of persons and the column names are public; the number of rows is not.",
+)
+SECRET_SIZE = _named("secret-size", "The column names are public; the number of rows is not.")
+SECRET_PERSONS = _named(
+    "secret-persons",
+    "The column names are public; the number of persons and that of rows are not.",
+)
+PUBLIC_GROUP_PERSONS = _named(
+    "public-group-persons", "The number of persons of each merged group is public."
+)
+DESIGN_WEIGHTS = _named(
+    "design-weights",
+    "Weights are design weights: each follows from its own row, or its own person, alone.",
+)
+
 EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN)  # whatever is drawn
+_SIZES = {  # what is public of a table's size, by unit and neighbours
+    ("row", "replace-one"): PUBLIC_SIZE,
+    ("row", "add-remove"): SECRET_SIZE,
+    ("person", "replace-one"): PUBLIC_PERSONS,
+    ("person", "add-remove"): SECRET_PERSONS,
+}
 _CLAIMS = {ENTERED, FIT_ENTERED}
 _UNCOUNTED = {UNCOUNTED, MAPS_UNCOUNTED}
 _EARLIER = "Every release from this table is counted in its ledger, under this data set's name."
@@ -106,6 +134,19 @@ _BY_WORDS = {each.words: each for each in _BY_CODE.values()} | {_EARLIER: FIT_EN
 _OF_GROUPS = re.compile(
     r"one-of-(\d{1,18})-groups|Each person is in one of the (\d{1,18}) merged groups only\."
 )
+
+
+def everywhere(protected: Protected) -> tuple[Assumption, ...]:
+    """What is taken for granted whatever is drawn, of this unit and these neighbours."""
+    instead = {PUBLIC_SIZE: _SIZES[protected.unit, protected.neighbors]}
+    if protected.unit == "person":
+        instead[ONE_ROW] = PERSONS
+    return tuple(instead.get(each, each) for each in EVERYWHERE)
+
+
+def public_group_sizes(unit: Unit) -> Assumption:
+    """Merged groups are as large as everybody may know."""
+    return PUBLIC_GROUP_PERSONS if unit == "person" else PUBLIC_GROUP_SIZES
 
 
 def one_of_groups(groups: int) -> Assumption:

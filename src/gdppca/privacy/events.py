@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from gdppca import _validate
@@ -79,3 +80,17 @@ def event_from_dict(plain: dict[str, Any]) -> Event:
         raise ReleaseError(f"An event of kind {kind!r} is not known to this version.")
     event: Event = _KINDS[kind](**fields)
     return event
+
+
+def twice(event: Event) -> Event:
+    """The same draw for tables that are two steps apart, as with one row removed and one added."""
+    match event:
+        case GaussianEvent(noise_multiplier=multiplier):
+            return replace(event, noise_multiplier=multiplier / 2)
+        case PureEvent(epsilon=epsilon):
+            return replace(event, epsilon=2 * epsilon)
+        case ApproximateEvent(epsilon=epsilon, delta=delta):
+            both = delta * (1 + math.exp(min(epsilon, 700.0)))
+            if both < 1:
+                return replace(event, epsilon=2 * epsilon, delta=both)
+    return NonPrivateEvent(purpose=event.purpose)

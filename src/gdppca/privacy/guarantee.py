@@ -199,9 +199,10 @@ class Guarantee:
         if not self.protects or math.isinf(self.epsilon):
             return f"no protection: {self.reason or 'nothing was noised'}"
         proven = self.status is Status.PROVEN
+        whole = " of whole persons" if self.unit is Unit.PERSON else ""
         return (
             f"(epsilon = {rounded_up(self.epsilon, 4)}, delta = {rounded_up(self.delta, 4)})"
-            f"-differential privacy, {self.neighbors} neighbours"
+            f"-differential privacy{whole}, {self.neighbors} neighbours"
             f"{'' if proven else f' with high probability only: {self.reason}'}"
         )
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from gdppca._words import listed, percent, rounded_up, spelled
-from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
+from gdppca.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent, twice
 
 if TYPE_CHECKING:
     from gdppca.privacy.guarantee import Guarantee
 
-WEAKLY = "Every person with one row is protected, but only weakly"
 GUESSES = (0.01, 0.1, 0.5)  # how likely a guess is before, in examples
 SELDOM = 0.05  # chance of a factor above what is usual
 MILLION = 1e6  # beyond, a factor is not told
@@ -28,6 +28,8 @@ _PURPOSES = {
     "location": "the centre of the table",
     "bounds of the location": "rough bounds of the centre",
     "scale": "the scale of each column",
+    "rates": "the share of cells that are there, by column",
+    "count": "how many there are in the table",
     "variances": "the variance of the scores",
     "bounds of the variances": "rough bounds of those variances",
     "score map": "the counts of the map",
@@ -59,10 +61,23 @@ def headline(guarantee: Guarantee) -> str:
     if not guarantee.protects:
         return "Nobody is protected"
     if guarantee.status != "proven":
-        return "Every person with one row is protected with high probability only"
+        return f"{_everybody(guarantee)}, with high probability only"
     if guarantee.epsilon > _WEAK:
-        return WEAKLY
+        return weakly(guarantee)
+    if guarantee.unit == "person":
+        return "Every person in this table is protected, with all of their rows"
     return "Every person with one row in this table is protected"
+
+
+def weakly(guarantee: Guarantee) -> str:
+    """The promise in one short sentence, where it does not go far."""
+    return f"{_everybody(guarantee)}, but only weakly"
+
+
+def _everybody(guarantee: Guarantee) -> str:
+    if guarantee.unit == "person":
+        return "Every person is protected with all of their rows"
+    return "Every person with one row is protected"
 
 
 def meaning(guarantee: Guarantee) -> str:
@@ -70,7 +85,7 @@ def meaning(guarantee: Guarantee) -> str:
     if guarantee.protects:
         hedge = "" if guarantee.status == "proven" else " This holds with high probability only."
         return (
-            f"Take somebody who knows {_guess(guarantee)}. "
+            f"Take somebody who {_guess(guarantee)}. "
             f"Seeing this release raises the odds of that guess {rise(guarantee)}.{hedge}"
         )
     if guarantee.seeded and guarantee.status != "none":
@@ -80,15 +95,45 @@ def meaning(guarantee: Guarantee) -> str:
         )
     reason = guarantee.reason or "nothing was noised"
     return (
-        f"The release promises nothing: {reason}. It may give away any person's row. Do not "
-        "publish it if the table holds real people."
+        f"The release promises nothing: {reason}. It may give away {_owned(guarantee, 'any')}. Do "
+        "not publish it if the table holds real people."
     )
 
 
+def _owned(guarantee: Guarantee, whose: str) -> str:
+    """What the promise is about: one person's row, or all rows of one person."""
+    return f"all rows of {whose} person" if guarantee.unit == "person" else f"{whose} person's row"
+
+
+_GUESSES = {  # by unit and neighbours
+    ("row", "replace-one"): "knows everything but one person's row, and makes a guess about it",
+    ("row", "add-remove"): (
+        "knows every other row of the table, and guesses whether one person's row is in it"
+    ),
+    ("person", "replace-one"): (
+        "knows everything but all rows of one person, and makes a guess about them"
+    ),
+    ("person", "add-remove"): (
+        "knows all rows of everybody else, and guesses whether one person is in the table"
+    ),
+}
+
+
 def _guess(guarantee: Guarantee) -> str:
-    if guarantee.neighbors == "add-remove":
-        return "every other row of the table, and guesses whether one person's row is in it"
-    return "everything but one person's row, and makes a guess about it"
+    return _GUESSES[guarantee.unit, guarantee.neighbors]
+
+
+def contents(guarantee: Guarantee) -> str:
+    """What a promise about presence means for what stands in a row; nothing where that is it."""
+    if guarantee.neighbors != "add-remove" or not guarantee.protects:
+        return ""
+    other = replace(guarantee, events=tuple(map(twice, guarantee.events)))
+    what = "all rows of one person are" if guarantee.unit == "person" else "one person's row is"
+    return (
+        f"The promise is about whether {what} in the table. Where that is known already, a guess "
+        f"about what {'they say' if guarantee.unit == 'person' else 'it says'} may gain more: its "
+        f"odds rise {rise(other)}."
+    )
 
 
 def rise(guarantee: Guarantee) -> str:
@@ -145,7 +190,8 @@ def _become(times: float) -> str:
 
 def told(guarantee: Guarantee) -> str:
     """What the promise means, with examples."""
-    return f"{meaning(guarantee)} {examples(guarantee)}".rstrip()
+    said = (meaning(guarantee), examples(guarantee), contents(guarantee))
+    return " ".join(filter(None, said))
 
 
 def chance(delta: float) -> str:

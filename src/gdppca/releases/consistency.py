@@ -11,7 +11,7 @@ from gdppca._errors import ParameterError, ReleaseError
 from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
 from gdppca.linalg import packed_length
 from gdppca.noise.gaussian import lattice_slack
-from gdppca.privacy import GaussianEvent, NonPrivateEvent
+from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, Unit
 from gdppca.privacy.assumptions import one_of_groups
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
@@ -21,17 +21,20 @@ from gdppca.signs.base import cut_off
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
 
+RATES = "rates"  # what an event that drew them is for
+_ROUNDING = 1e-3  # relative, most that sums and persons may add to a sensitivity
 _SCHEMES: dict[str, Scheme] = {"all": AllPairs(), "halves": Halves(), "one-sample": OneSample()}
 
 
 def check_consistency(release: Release) -> None:
     """Refuse a release whose noise, sign or components contradict its guarantee or its matrix."""
-    sign, scheme, K = release.sign, release.scheme, release.scatter
+    sign, scheme, K = release.sign, release.scheme, release.matrix
     if sign is None or scheme is None or K is None:
         raise ReleaseError("A release of DPPCA needs a sign, a scheme and a matrix.")
-    promised = (release.guarantee.neighbors, release.guarantee.unit)
-    if release.calibration not in CALIBRATIONS or promised != ("replace-one", "row"):
-        raise ReleaseError("The release's calibration, neighbours or unit are not those of DPPCA.")
+    if release.calibration not in CALIBRATIONS:
+        raise ReleaseError("The release's calibration is not one of DPPCA.")
+    _check_neighbors(release, scheme["name"])
+    _check_rates(release)
     if release.scale is not None and not (release.scale > 0).all():
         raise ReleaseError("The release's scales must be > 0.")
     _check_scale_error(release)
@@ -44,6 +47,27 @@ def check_consistency(release: Release) -> None:
             raise ReleaseError("The release's error of the centre does not follow from its events.")
         _check_noise(release, _scheme(scheme), sign["sup_norm"])
     _check_components(release.components, K)
+
+
+def _check_neighbors(release: Release, scheme: str) -> None:
+    """Without a known n rows are summed around a centre, with tight noise; in pairs never."""
+    summed = scheme in ("one-sample", "merged") and release.calibration == "tight"
+    if release.neighbors is Neighbors.ADD_REMOVE and not summed:
+        raise ReleaseError(
+            "The release compares pairs, or has the paper's noise: neither is possible for "
+            "add-remove neighbours."
+        )
+
+
+def _check_rates(release: Release) -> None:
+    """Shares of cells that are there are shares, and were drawn."""
+    if release.rates is None:
+        return
+    if not ((release.rates > 0) & (release.rates <= 1)).all():
+        raise ReleaseError("The release's rates must be above 0 and at most 1.")
+    merged = release.scheme is not None and release.scheme["name"] == "merged"
+    if not merged and all(event.purpose != RATES for event in release.guarantee.events):
+        raise ReleaseError("The release's guarantee leaves out what its rates spent.")
 
 
 def _check_scale_error(release: Release) -> None:
@@ -80,17 +104,12 @@ def _scheme(described: dict[str, Any]) -> Scheme:
 
 def _check_noise(release: Release, scheme: Scheme, sup_norm: float) -> None:
     """The noise must be what the recorded event says, for this sign, scheme and shape."""
-    n, d = release.n_samples, release.n_features
     events = [event for event in release.guarantee.events if event.purpose == "scatter"]
     match events:
         case [NonPrivateEvent()]:
             fits = release.noise_sd == 0
         case [GaussianEvent(noise_multiplier=stated)] if release.noise_sd > 0:
-            sensitivity = scatter_sensitivity(scheme, sup_norm, n, d)
-            slack = lattice_slack(release.noise_sd, packed_length(d))
-            true = release.noise_sd / (sensitivity + slack)
-            cautious = release.noise_sd / (sensitivity + 2 * slack)  # calibrated for up to that
-            fits = cautious * (1 - 1e-6) <= stated <= true * (1 + 1e-6)
+            fits = _follows(release, stated, scheme, sup_norm)
         case _:
             fits = False
     if not fits:
@@ -98,6 +117,23 @@ def _check_noise(release: Release, scheme: Scheme, sup_norm: float) -> None:
             "The release's `noise_sd` does not follow from its events, sign and shape. It was "
             "edited, or made by an incompatible version."
         )
+
+
+def _follows(release: Release, stated: float, scheme: Scheme, sup_norm: float) -> bool:
+    """Whether a multiplier is the noise over the sensitivity of what it was drawn for.
+
+    Without a known n that is a sum, which was divided by the estimate afterwards. The kernels of
+    sums and of persons round a little, within what is allowed for here.
+    """
+    n, d = release.n_samples, release.n_features
+    secret = release.neighbors is Neighbors.ADD_REMOVE
+    sigma = release.noise_sd * n if secret else release.noise_sd
+    least = sup_norm**2 if secret else scatter_sensitivity(scheme, sup_norm, n, d)
+    plain_rows = not secret and release.unit is Unit.ROW
+    most = least if plain_rows else least * (1 + _ROUNDING)
+    slack = lattice_slack(sigma, packed_length(d))
+    cautious = sigma / (most + 2 * slack)  # calibrated for up to that
+    return cautious * (1 - 1e-6) <= stated <= sigma / (least + slack) * (1 + 1e-6)
 
 
 def _check_merged(release: Release, groups: int) -> None:

@@ -15,9 +15,11 @@ import numpy as np
 from gdppca._errors import ReleaseError
 
 FORMAT = "gdppca-release"
-VERSION = 3
-_ADDED = ("variances", "score_map", "plan", "scale_error")  # since 1
+VERSION = 4
+_ADDED = ("variances", "score_map", "plan", "scale_error", "rates", "description")  # since 1
+_BEFORE = {"unit": "row", "neighbors": "replace-one"}  # what there was alone, up to 3
 _OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
+_BY_COLUMN = ("location", "scale", "scale_error", "rates")
 _LARGEST_FILE = 2**30
 
 
@@ -111,7 +113,7 @@ def checked(plain: Any) -> dict[str, Any]:
         raise ReleaseError(f"The release does not fit its schema at {where}.")
     if plain["checksum"] != checksum(plain):
         raise ReleaseError("The release was edited or damaged: its checksum does not match.")
-    whole = {**dict.fromkeys(_ADDED + _OPTIONAL), **plain}
+    whole = {**dict.fromkeys(_ADDED + _OPTIONAL), **_BEFORE, **plain}
     _check_shapes(whole)
     return whole
 
@@ -134,9 +136,7 @@ def _check_shapes(plain: dict[str, Any]) -> None:
     d, m = plain["n_features"], len(plain["components"])
     scatter = plain["scatter"]
     square = scatter is None or len(scatter) == d
-    vectors = [
-        plain[name] for name in ("location", "scale", "scale_error") if plain[name] is not None
-    ]
+    vectors = [plain[name] for name in _BY_COLUMN if plain[name] is not None]
     rows = [*plain["components"], *(scatter or []), *vectors]
     fits = len(plain["feature_names"]) == d and square and m <= d
     if not fits or any(len(row) != d for row in rows):

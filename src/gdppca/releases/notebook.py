@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from gdppca.privacy import words
+from gdppca.releases.described import described
 from gdppca.releases.words import heaviest_columns, marked_names, size_in_words
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _TABLE = Markup(
     '<caption style="text-align:left;padding:0.5em 0">{}</caption>'
     "<thead><tr>{}</tr></thead><tbody>{}</tbody></table>"
 )
+_SMALL = Markup("{}<br><small>{}</small>")
 _joined = Markup().join
 
 
@@ -37,7 +39,10 @@ def _loadings(release: Release) -> Markup:
     if not len(shown):
         return Markup()
     heaviest = heaviest_columns(shown, _SHOWN_COLUMNS)
-    names = marked_names(release)
+    names = [
+        _SMALL.format(name, each.words) if each.words else name
+        for name, each in zip(marked_names(release), described(release), strict=True)
+    ]
     left_out = release.n_features > len(heaviest) or len(release.components) > len(shown)
     head = ["column", *(f"component {k + 1}" for k in range(len(shown)))]
     rows = (

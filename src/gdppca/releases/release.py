@@ -14,10 +14,11 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca._files import write_whole
 from gdppca._version import __version__
-from gdppca.privacy import Budget, Guarantee
+from gdppca.privacy import Budget, Guarantee, Neighbors, Unit
 from gdppca.privacy.assumptions import COMPONENTS_APART
 from gdppca.releases import files
 from gdppca.releases.consistency import check_consistency
+from gdppca.releases.described import check_description
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from gdppca.releases.variances import NoisyVariances
 
 _ORIGINS = ("centre_origin", "scale_origin")
+_ARRAYS = ("components", "scatter", "rates", "location", "scale", "scale_error", "variances")
 _DERIVED: Any = None  # from the events, where it is left out
 
 
@@ -49,8 +51,11 @@ class Release:
         What was compared and how, as in ``Sign.describe``; None for methods without signs.
     calibration : str
         How the noise was scaled: "tight" or "paper" for `DPPCA`.
-    n_samples, n_features : int
-        Shape of the table; public.
+    n_samples : int
+        Number of rows, or of persons where they are the unit; an estimate where the neighbours are
+        add-remove, and public else.
+    n_features : int
+        Number of columns; public.
     feature_names : tuple of str
         Column names; public.
     location, scale : array of shape (d,) or None
@@ -75,6 +80,10 @@ class Release:
     centre_bias : float
         What the error of a private centre may add to an eigenvalue, zero without one; by default
         as the events say.
+    rates : array of shape (d,) or None
+        Where cells were missing, the private share of cells that are there, by column.
+    description : dict or None
+        The description of the table in its plain form: what was publicly known of it.
 
     Examples
     --------
@@ -109,10 +118,12 @@ class Release:
     centre_origin: Origin = _DERIVED
     scale_origin: Origin = _DERIVED
     centre_bias: float = _DERIVED
+    rates: np.ndarray | None = None
+    description: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, and derive from the events what was not said."""
-        for name in ("components", "scatter", "location", "scale", "scale_error", "variances"):
+        for name in _ARRAYS:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, files.frozen(np.array(value, dtype=float)))
@@ -133,8 +144,30 @@ class Release:
         return centre_bias(self.guarantee.events, seen, self.n_features)
 
     @property
+    def unit(self) -> Unit:
+        """Whom the promise is about, and what `n_samples` counts."""
+        return self.guarantee.unit
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Which two tables must look alike."""
+        return self.guarantee.neighbors
+
+    @property
+    def n_is_estimate(self) -> bool:
+        """Whether `n_samples` is known only from noisy numbers, as where the size is a secret."""
+        return self.neighbors is Neighbors.ADD_REMOVE
+
+    @property
+    def matrix(self) -> np.ndarray | None:
+        """What the components are eigenvectors of: `scatter`, corrected for missing cells."""
+        if self.scatter is None or self.rates is None:
+            return self.scatter
+        return files.frozen(_corrected(self.scatter, self.rates))
+
+    @property
     def doubts(self) -> tuple[str, ...]:
-        """What must be known before a number is read: private scales that are not to be trusted."""
+        """What must be known before a number is read: scales not to be trusted, missing cells."""
         return doubts(self)
 
     def __repr__(self) -> str:
@@ -181,19 +214,24 @@ class Release:
     def from_dict(cls, plain: Any) -> Release:
         """Read the plain form; schema, checksum, shapes and guarantee must all agree."""
         plain = files.checked(plain)
-        errors, score_map = plain["scale_error"], plain["score_map"]
+        errors, score_map, names = plain["scale_error"], plain["score_map"], plain["feature_names"]
+        if plain["description"] is not None:
+            check_description(plain["description"], names)
         d = int(plain["n_features"])  # where 3.0 was written too
         read = {
             "components": np.array(plain["components"], dtype=float).reshape(-1, d),
             "noise_sd": float(plain["noise_sd"]),
             "n_samples": int(plain["n_samples"]),
             "n_features": d,
-            "feature_names": tuple(plain["feature_names"]),
+            "feature_names": tuple(names),
             "scale_error": errors and [np.inf if error is None else error for error in errors],
             "score_map": score_map and ScoreMap.from_dict(score_map),
             "guarantee": Guarantee.from_dict(plain["guarantee"]),
         }
-        release = cls(**{name: plain[name] for name in _IN_ORDER} | read)
+        fields = (name for name in _IN_ORDER if name not in _PROMISED)
+        release = cls(**{name: plain[name] for name in fields} | read)
+        if any(plain[name] != getattr(release, name) for name in _PROMISED):
+            raise ReleaseError("The release's unit or neighbours are not those of its guarantee.")
         drawn = {event.purpose for event in release.guarantee.events}
         if release.variances is not None and "variances" not in drawn:
             raise ReleaseError("The release's guarantee leaves out what its variances spent.")
@@ -250,12 +288,20 @@ class Release:
         return cls.from_dict(files.read_json(Path(path)))
 
 
+_PROMISED = ("unit", "neighbors")  # which stand in the guarantee too
 _IN_ORDER = (
-    *("library_version", "method", "n_samples", "n_features", "feature_names", "components"),
-    *("scatter", "noise_sd", "sign", "scheme", "calibration", "location", "centre_origin"),
-    *("centre_bias", "scale", "scale_origin", "scale_error", "variances", "score_map", "plan"),
-    "guarantee",
+    *("library_version", "method", *_PROMISED, "n_samples", "n_features", "feature_names"),
+    *("description", "components", "scatter", "rates", "noise_sd", "sign", "scheme"),
+    *("calibration", "location", "centre_origin", "centre_bias", "scale", "scale_origin"),
+    *("scale_error", "variances", "score_map", "plan", "guarantee"),
 )  # as fields stand in a file
+
+
+def _corrected(scatter: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """The scatter as it would be if no cell were missing, cells missing completely at random."""
+    seen = np.outer(rates, rates)
+    np.fill_diagonal(seen, rates)
+    return scatter / seen
 
 
 def _check_score_map(score_map: ScoreMap, m: int) -> None:

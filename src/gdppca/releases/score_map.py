@@ -11,7 +11,15 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
 from gdppca.noise.bits import generator_for
-from gdppca.privacy import ApproximateEvent, GaussianEvent, Guarantee, NonPrivateEvent, PureEvent
+from gdppca.privacy import (
+    ApproximateEvent,
+    GaussianEvent,
+    Guarantee,
+    Neighbors,
+    NonPrivateEvent,
+    PureEvent,
+    Unit,
+)
 from gdppca.privacy.assumptions import (
     COMPONENTS_APART,
     MAPS_UNCOUNTED,
@@ -20,6 +28,7 @@ from gdppca.privacy.assumptions import (
     UNCOUNTED,
 )
 from gdppca.releases.files import as_plain, frozen
+from gdppca.sensitivity import Moves
 from gdppca.steps import histogram
 from gdppca.steps.base import State
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
@@ -43,11 +52,12 @@ class ScoreMap:
     groups : tuple of str or None
         Names of the groups.
     counts : array of shape (groups, bins along x, bins along y)
-        Noisy numbers of rows; they may be negative. One table where there are no groups.
+        Noisy numbers of rows, or of persons where they are the unit; they may be negative. One
+        table where there are no groups.
     outside : array of shape (groups,)
-        Noisy numbers of rows outside the frame.
+        Noisy numbers of rows, or of persons, outside the frame.
     n_samples : int
-        Number of rows; public.
+        Number of rows, or of persons; an estimate where the neighbours are add-remove.
     kind : "dense" or "sparse"
         Whether all counts are shown, or only those above `threshold`.
     noise_sd : float
@@ -242,29 +252,39 @@ def _check_plain_shapes(plain: dict[str, Any]) -> None:
 
 def _check_noise(shown: ScoreMap) -> None:
     """Noise and threshold must be what the recorded events say."""
-    noise = [e for e in shown.guarantee.events if e.purpose in (PURPOSE, THRESHOLD_PURPOSE)]
-    match noise:
-        case [NonPrivateEvent()]:
-            sd, threshold = 0.0, 0
-        case [GaussianEvent(noise_multiplier=multiplier)]:
-            sd, threshold = multiplier * math.sqrt(2), 0
-        case [PureEvent(epsilon=step), PureEvent(epsilon=again)] if step == again:
-            sd, threshold = histogram.laplace_sd(step), 0
-        case [
-            PureEvent(epsilon=step),
-            PureEvent(epsilon=again),
-            ApproximateEvent(delta=delta),
-        ] if step == again:
-            sd = histogram.laplace_sd(step)
-            threshold = histogram.sparse_threshold(step, delta * (1 + 1e-9))
-        case _:
-            raise ReleaseError("The score map's events are not those of a score map.")
-    sparse_fits = shown.kind == "sparse" or threshold == 0
-    dense_fits = shown.kind == "dense" or threshold > 0 or sd == 0
-    if not math.isclose(sd, shown.noise_sd, rel_tol=1e-6) or shown.threshold != threshold:
+    least, most, threshold = _noise_of_events(shown.guarantee)
+    if not least * (1 - 1e-6) <= shown.noise_sd <= most * (1 + 1e-6):
         raise ReleaseError("The score map's noise does not follow from its events.")
+    if shown.threshold != threshold:
+        raise ReleaseError("The score map's noise does not follow from its events.")
+    sparse_fits = shown.kind == "sparse" or threshold == 0
+    dense_fits = shown.kind == "dense" or threshold > 0 or least == 0
     if not (sparse_fits and dense_fits):
         raise ReleaseError("The score map's kind does not follow from its events.")
+
+
+def _noise_of_events(guarantee: Guarantee) -> tuple[float, float, int]:
+    """Smallest and largest standard deviation of a count that events allow, and its threshold."""
+    noise = [e for e in guarantee.events if e.purpose in (PURPOSE, THRESHOLD_PURPOSE)]
+    match noise:
+        case [NonPrivateEvent()]:
+            return 0.0, 0.0, 0
+        case [GaussianEvent(noise_multiplier=multiplier)]:
+            sd = multiplier * Moves(guarantee.neighbors).cells()
+            return sd, sd, 0
+    steps = [event for event in noise if isinstance(event, PureEvent)]
+    needed = 1 if guarantee.neighbors is Neighbors.ADD_REMOVE else 2  # cells that a row moves
+    if len(set(steps)) == 1 and needed <= len(steps) <= 2:
+        step = steps[0].epsilon
+        sd = histogram.laplace_sd(step)
+        # Parts of a person's count have noise on a finer lattice than whole numbers.
+        most = math.sqrt(2) / step if guarantee.unit is Unit.PERSON else sd
+        match noise[len(steps) :]:
+            case []:
+                return sd, most, 0
+            case [ApproximateEvent(delta=delta)]:
+                return sd, most, histogram.sparse_threshold(step, delta * (1 + 1e-9))
+    raise ReleaseError("The score map's events are not those of a score map.")
 
 
 def published_map(

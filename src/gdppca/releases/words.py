@@ -6,11 +6,13 @@ promise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gdppca._words import counted, plural, spelled
+from gdppca._words import counted, percent, plural, spelled
+from gdppca.privacy import Unit
 from gdppca.releases.origin import Origin
 
 if TYPE_CHECKING:
@@ -27,12 +29,25 @@ _SIGNS = {
     "ball": "it was kept, or nothing if it was too long",
 }
 _PAIRS = {
-    "all": "every pair of rows",
-    "halves": "pairs of rows, each row in one pair",
-    "blocks": "rows inside random blocks of {size}",
-    "one-sample": "every row and one {whose} centre",
-    "merged": "rows as in the releases of the {groups} groups that were merged",
+    Unit.ROW: {
+        "all": "every pair of rows",
+        "halves": "pairs of rows, each row in one pair",
+        "blocks": "rows inside random blocks of {size}",
+        "one-sample": "every row and one {whose} centre",
+        "merged": "rows as in the releases of the {groups} groups that were merged",
+    },
+    Unit.PERSON: {
+        "all": "every pair of rows of two persons",
+        "halves": "pairs of rows of two persons, each person in one pair",
+        "blocks": "rows of different persons inside random blocks of {size}",
+        "one-sample": "every row and one {whose} centre, with one weight shared by all rows of a person",
+        "merged": "rows as in the releases of the {groups} groups of persons that were merged",
+    },
 }
+_AT_RANDOM = (
+    "This assumes that cells are missing completely at random; where high values go missing more "
+    "often, the components are wrong."
+)
 _ORIGINS = {
     Origin.PUBLIC: "public, given by the data owner",
     Origin.PRIVATE: "private, paid from the budget",
@@ -42,9 +57,14 @@ _ORIGINS = {
 
 def marked_names(release: Release) -> tuple[str, ...]:
     """Column names, with a word beside those whose private scale is unknown or rough."""
+    return marked(release, release.feature_names)
+
+
+def marked(release: Release, names: Sequence[str]) -> tuple[str, ...]:
+    """What the columns are called, with the same words beside it."""
     return tuple(
         f"{name} ({mark})" if mark else name
-        for name, mark in zip(release.feature_names, _marks(release), strict=True)
+        for name, mark in zip(names, _marks(release), strict=True)
     )
 
 
@@ -62,11 +82,21 @@ def doubts(release: Release) -> tuple[str, ...]:
         ),
     }
     named = list(zip(release.feature_names, marks, strict=True))
-    return tuple(
+    scales = tuple(
         f"The scale of {_each([name for name, own in named if own == mark])} {words}"
         for mark, words in said.items()
         if mark in marks
     )
+    return scales if release.rates is None else (*scales, f"{_gaps(release)} {_AT_RANDOM}")
+
+
+def _gaps(release: Release) -> str:
+    """How many cells are there."""
+    assert release.rates is not None
+    least, most = percent(release.rates.min()), percent(release.rates.max())
+    if least == most:
+        return f"Cells are missing: about {least} of each column are there."
+    return f"Cells are missing: about {least} to {most} of a column are there."
 
 
 def _marks(release: Release) -> list[str]:
@@ -85,18 +115,27 @@ def _each(names: list[str]) -> str:
 
 
 def size_in_words(release: Release) -> str:
-    """How many components, columns and rows."""
+    """How many components and columns, and of how many."""
     return (
         f"{counted(len(release.components), 'component')} of "
-        f"{counted(release.n_features, 'column')} from {counted(release.n_samples, 'row')}"
+        f"{counted(release.n_features, 'column')} from {how_many(release)}"
     )
+
+
+def how_many(release: Release, grouped: str = "") -> str:
+    """The number of rows, or of persons, as far as it is known; `grouped` is "," for reports."""
+    n = release.n_samples
+    many = f"{n:{grouped}} {plural(n, release.unit)}"
+    return f"about {many} (an estimate)" if release.n_is_estimate else many
 
 
 def pairs_in_words(release: Release) -> str:
     """What was compared with what; nothing where the method has a description of its own."""
     if release.scheme is None:
         return ""
-    return _PAIRS[release.scheme["name"]].format(whose=release.centre_origin, **release.scheme)
+    return _PAIRS[release.unit][release.scheme["name"]].format(
+        whose=release.centre_origin, **release.scheme
+    )
 
 
 def sign_name(release: Release) -> str:

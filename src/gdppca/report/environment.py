@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gdppca import _words
 from gdppca._errors import MissingExtraError
 from gdppca.privacy import words as privacy
-from gdppca.releases import heaviest_columns, marked_names
+from gdppca.releases import heaviest_columns
 from gdppca.releases import words as releases
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ _PLAIN = (".txt.j2", ".json.j2")  # no HTML
 _FILTERS = (
     *(_words.capital, _words.counted, _words.decimal, _words.listed, _words.plural),
     *(_words.signed, _words.spelled, _words.with_minus, privacy.event_in_words),
-    *(privacy.meaning, privacy.strength),
-    *(heaviest_columns, marked_names, releases.origin_in_words, releases.pairs_in_words),
+    *(privacy.contents, privacy.meaning, privacy.strength),
+    *(heaviest_columns, releases.how_many, releases.origin_in_words, releases.pairs_in_words),
     *(releases.sign_in_words, releases.standing_in_words),
 )
 

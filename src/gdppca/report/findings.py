@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gdppca._errors import MissingExtraError, ParameterError
-from gdppca._words import decimal, percent, signed
+from gdppca._words import counted, decimal, percent, signed
 from gdppca.plots import scree as draw_scree
 from gdppca.plots.scores import heat_maps
 from gdppca.plots.scree import SHOWN_LOADINGS, loadings_with_intervals
-from gdppca.plots.style import LONGEST_COLUMN, short
+from gdppca.plots.style import LONGEST_COLUMN, column_labels, short
 from gdppca.releases import (
     Release,
     SeenSpectrum,
@@ -24,6 +24,7 @@ from gdppca.releases import (
     release_intervals,
     seen_spectrum,
 )
+from gdppca.releases.described import Described, by_variable, described, variable_loadings
 from gdppca.report.environment import template
 from gdppca.report.figures import inline_svg
 from gdppca.theory import LoadingIntervals, spherical_eigenvalues_inverse
@@ -90,7 +91,7 @@ def loadings(release: Release) -> Facts | None:
     if not len(release.components):
         return None
     known = _intervals(release)
-    shown, names = release.components[:_SHOWN_COMPONENTS], marked_names(release)
+    shown, names = release.components[:_SHOWN_COMPONENTS], columns(release)
     sines = np.minimum(known.angles[: known.above_noise], 1.0) if known else []
     pale = known is not None and known.above_noise < min(len(known.angles), 2)
     return {
@@ -105,13 +106,54 @@ def loadings(release: Release) -> Facts | None:
                 release, known, figure.subplots(), legend="above"
             ),
             0.8 + 0.3 * (max(min(release.n_features, SHOWN_LOADINGS), 3) + pale),
-            *(release, partial(_reach, known), SHOWN_LOADINGS),
+            *(release, column_labels(release), partial(_reach, known), SHOWN_LOADINGS),
         ),
+        "kinds": {each.kind for each in described(release)},
         "rows": [
             (names[j], *(f"{signed(v[j])}\n{_reach(known, k, j)}" for k, v in enumerate(shown)))
             for j in heaviest_columns(shown, _SHOWN_COLUMNS)
         ],
     }
+
+
+def columns(release: Release) -> list[tuple[str, str]]:
+    """Names of the columns, and what the description says beside them."""
+    said = (each.words for each in described(release))
+    return list(zip(marked_names(release), said, strict=True))
+
+
+def variables(release: Release) -> Facts | None:
+    """Weights of whole variables, where levels of a category have columns of their own."""
+    features = described(release)
+    if not len(release.components) or all(each.kind != "category" for each in features):
+        return None
+    sizes = variable_loadings(release)[1][:_SHOWN_COMPONENTS]
+    firsts = [features[of[0]] for of in by_variable(release).values()]
+    return {
+        "total": len(firsts),
+        "rows": [
+            (
+                (firsts[j].variable, _about_variable(firsts[j])),
+                *(f"{size[j]:.2f}\n{percent(size[j] ** 2)}" for size in sizes),
+            )
+            for j in heaviest_columns(sizes, _SHOWN_COLUMNS)
+        ],
+    }
+
+
+def _about_variable(first: Described) -> str:
+    if first.kind != "category":
+        return first.label
+    levels = counted(len(first.levels), "level")
+    return f"{first.label}, {levels}" if first.label else levels
+
+
+def missing(release: Release) -> Facts | None:
+    """Shares of cells that are there, by column; None where no cell may be missing."""
+    if release.rates is None:
+        return None
+    listed = zip(columns(release), map(percent, release.rates), strict=True)
+    return {"rows": [*listed][:_SHOWN_COLUMNS]}
 
 
 def _intervals(release: Release) -> LoadingIntervals | None:

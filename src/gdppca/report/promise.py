@@ -18,7 +18,7 @@ def verdict(release: Release) -> dict[str, Any]:
     level, headline = plain.level(guarantee), plain.headline(guarantee)
     large_delta = guarantee.protects and guarantee.delta >= 1 / release.n_samples
     if large_delta and level is plain.Level.PROTECTED:
-        level, headline = plain.Level.DOUBTFUL, plain.WEAKLY
+        level, headline = plain.Level.DOUBTFUL, plain.weakly(guarantee)
     return {
         "level": str(level),
         "headline": headline,

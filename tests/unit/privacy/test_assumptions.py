@@ -5,18 +5,21 @@ import json
 import pytest
 
 from gdppca import Guarantee
-from gdppca.privacy import Assumption, GaussianEvent, assumptions
+from gdppca.privacy import Assumption, GaussianEvent, Neighbors, Protected, Unit, assumptions
 from gdppca.privacy.assumptions import (
     ENTERED,
+    EVERYWHERE,
     FIT_ENTERED,
     MAPS_UNCOUNTED,
     ONE_ROW,
     UNCOUNTED,
     counted,
+    everywhere,
     from_plain,
     in_one_of,
     known,
     one_of_groups,
+    public_group_sizes,
     to_plain,
     together,
 )
@@ -78,7 +81,7 @@ def test_codes_and_sentences_are_read_as_the_same_type(each):
 
 
 def test_every_code_stands_for_one_thing():
-    assert len({each.code for each in ALL}) == len({each.words for each in ALL}) == len(ALL) == 17
+    assert len({each.code for each in ALL}) == len({each.words for each in ALL}) == len(ALL) == 23
 
 
 def test_the_code_decides_and_not_the_words():
@@ -97,3 +100,39 @@ def test_groups_are_told_by_type():
     said = Assumption("other", one_of_groups(12).words)
     assert in_one_of((N, one_of_groups(2), said), 3) == (N, said, one_of_groups(3))
     assert one_of_groups(2) != one_of_groups(3)
+
+
+def said_of(unit, neighbors):
+    return [str(each) for each in everywhere(Protected(Unit(unit), Neighbors(neighbors)))]
+
+
+def test_of_rows_everything_is_said_as_ever():
+    assert everywhere(Protected()) == EVERYWHERE
+
+
+@pytest.mark.parametrize("neighbors", Neighbors)
+def test_of_persons_nothing_is_said_of_one_row(neighbors):
+    said = said_of("person", neighbors)
+    assert "The column of persons says truly whose each row is." in said
+    assert not any("one row" in each for each in said)
+    assert len(said) == len(EVERYWHERE)
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_of_a_secret_size_nothing_is_called_public_but_names(unit):
+    [size] = [each for each in said_of(unit, "add-remove") if "public" in each]
+    assert size.startswith("The column names are public; the number of")
+    assert f"{unit}s" in size
+    assert size.endswith("not.")
+
+
+def test_the_number_of_rows_is_not_public_where_persons_are_counted():
+    assert (
+        "The number of persons and the column names are public; the number of rows is not."
+        in said_of("person", "replace-one")
+    )
+
+
+def test_merged_groups_are_counted_in_their_unit():
+    assert "of rows of each" in str(public_group_sizes(Unit.ROW))
+    assert "of persons of each" in str(public_group_sizes(Unit.PERSON))

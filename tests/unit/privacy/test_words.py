@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from gdppca import Guarantee
 from gdppca.privacy import ApproximateEvent, GaussianEvent, NonPrivateEvent, PureEvent, words
+from gdppca.privacy.events import twice
 
 
 def guarantee(multiplier=3.731, **options):
@@ -128,3 +129,51 @@ def test_notebook_shouts_without_protection():
     html = guarantee(seeded=True)._repr_html_()
     assert "NOBODY IS PROTECTED" in html
     assert "likely before" not in html
+
+
+KINDS = [(unit, near) for unit in ("row", "person") for near in ("replace-one", "add-remove")]
+
+
+@pytest.mark.parametrize(("unit", "neighbors"), KINDS)
+@pytest.mark.parametrize("multiplier", [3.731, 0.4])
+@pytest.mark.parametrize("status", ["proven", "high-probability"])
+def test_a_promise_about_persons_never_speaks_of_one_row(unit, neighbors, multiplier, status):
+    promise = guarantee(multiplier, unit=unit, neighbors=neighbors, status=status, reason="so")
+    voices = (words.headline(promise), words.weakly(promise), words.told(promise))
+    for voice in voices:
+        assert ("one row" in voice or "person's row" in voice) is (unit == "row")
+        assert ("all rows of" in voice or "all of their rows" in voice) is (unit == "person")
+    assert ("whether" in words.meaning(promise)) is (neighbors == "add-remove")
+    assert ("of whole persons" in str(promise)) is (unit == "person")
+
+
+def test_what_may_be_given_away_is_told_in_the_unit():
+    bare = guarantee(status="none", reason="so")
+    assert "give away any person's row." in words.meaning(bare)
+    whole = guarantee(status="none", reason="so", unit="person")
+    assert "give away all rows of any person." in words.meaning(whole)
+
+
+@pytest.mark.parametrize("unit", ["row", "person"])
+def test_presence_says_less_than_it_seems_of_what_a_row_says(unit):
+    """Removing one and adding another is two steps: μ twice as large, 1/3.731 · 2."""
+    promise = guarantee(unit=unit, neighbors="add-remove")
+    mu = 2 / 3.731
+    exact = 1e-5 / norm.cdf(norm.ppf(1e-5) - mu)
+    told = said(words.contents(promise))
+    stated = float(told.split("at most ")[1].split(",")[0])
+    assert exact <= stated <= exact * 1.01
+    assert told in said(words.told(promise))
+    assert words.contents(guarantee(unit=unit)) == ""
+    assert words.contents(guarantee(neighbors="add-remove", seeded=True)) == ""
+
+
+def test_two_steps_apart():
+    assert twice(PureEvent(purpose="x", epsilon=0.5)).epsilon == 1.0
+    both = twice(ApproximateEvent(purpose="x", epsilon=1.0, delta=1e-6))
+    assert (both.epsilon, both.delta) == (2.0, pytest.approx(1e-6 * (1 + math.e)))
+    for lost in (
+        ApproximateEvent(purpose="x", epsilon=800.0, delta=1e-6),
+        NonPrivateEvent(purpose="x"),
+    ):
+        assert twice(lost) == NonPrivateEvent(purpose="x")

@@ -22,7 +22,7 @@ def test_careless_edit_is_found_by_the_checksum(path):
 
 def test_later_version_asks_for_a_newer_library(path):
     with pytest.raises(ReleaseError, match="newer gdppca"):
-        Release.load(rewritten(path, lambda plain: plain.update(version=4)))
+        Release.load(rewritten(path, lambda plain: plain.update(version=5)))
 
 
 @pytest.mark.parametrize(
