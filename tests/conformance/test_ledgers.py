@@ -16,12 +16,18 @@ from gdppca.privacy import (
     ApproximateEvent,
     GaussianEvent,
     Guarantee,
+    Neighbors,
     NonPrivateEvent,
+    Protected,
     PureEvent,
+    Unit,
 )
 from gdppca.privacy.accounting import gaussian_multiplier
 
 DELTA = 1e-6
+KINDS = {
+    f"{unit}, {neighbors}": Protected(unit, neighbors) for unit in Unit for neighbors in Neighbors
+}
 
 
 def gaussian(epsilon, purpose="scatter"):
@@ -105,6 +111,61 @@ def test_a_guarantee_can_be_spent_as_it_is(ledger):
     promise = Guarantee(events=(gaussian(0.3),), delta=DELTA)
     ledger.spend("patients", promise)
     assert ledger.history("patients")[-1].events == promise.events
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_data_set_counts_one_kind_of_promise(address, kind):
+    ledger = Ledger(address)
+    ledger.create("patients", epsilon=1.0, delta=DELTA, protected=kind)
+    assert ledger.account("patients").protected == kind
+    for other in KINDS.values():
+        if other == kind:
+            continue
+        promise = Guarantee(
+            events=(gaussian(0.1),), delta=DELTA, unit=other.unit, neighbors=other.neighbors
+        )
+        for ask in (ledger.spend, ledger.require):
+            with pytest.raises(LedgerError, match=f"about {kind.unit}s .* about {other.unit}s"):
+                ask("patients", [gaussian(0.1)], protected=other)
+            with pytest.raises(LedgerError, match="a data set of their own"):
+                ask("patients", promise)
+    assert ledger.remaining("patients") == 1.0
+    assert ledger.verify().number == 2
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_of_promise_is_held_to_its_cap(address, kind):
+    ledger = Ledger(address)
+    ledger.create("patients", epsilon=1.0, delta=DELTA, protected=kind)
+    promise = Guarantee(
+        events=(gaussian(0.6),), delta=DELTA, unit=kind.unit, neighbors=kind.neighbors
+    )
+    ledger.require("patients", promise)
+    first = ledger.spend("patients", promise, request_id="run-1")
+    again = ledger.spend("patients", [gaussian(0.6)], request_id="run-1", protected=kind)
+    assert (again.repeated, again.number) == (True, first.number)
+    with pytest.raises(BudgetExceeded):
+        ledger.spend("patients", [gaussian(0.9)], protected=kind)
+    ledger.grant("patients", 2.0)
+    ledger.spend("patients", [gaussian(0.9)], protected=kind)
+    assert [entry.protected for entry in ledger.history("patients")] == [kind] * 4
+    assert ledger.account("patients").spends == 2
+    assert ledger.verify().number == 5
+
+
+def test_one_ledger_holds_data_sets_of_every_kind(address):
+    ledger = Ledger(address)
+    for name, kind in KINDS.items():
+        ledger.create(name, epsilon=1.0, delta=DELTA, protected=kind)
+        ledger.spend(name, [gaussian(1.0)], protected=kind)
+    assert [ledger.account(name).protected for name in ledger.datasets()] == [*KINDS.values()]
+    assert ledger.verify().number == 9
+
+
+def test_a_data_set_that_nobody_said_more_of_is_about_rows(ledger):
+    ledger.spend("patients", [gaussian(0.1)])
+    ledger.spend("patients", [gaussian(0.1)], protected=Protected())
+    assert ledger.account("patients").protected == Protected()
 
 
 def test_no_cap_allows_a_number_without_noise(ledger):

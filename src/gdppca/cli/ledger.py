@@ -24,11 +24,15 @@ app = typer.Typer(
 
 
 @command(app)
-def init(address: str, epsilon: float, delta: float) -> None:
+def init(address: str, epsilon: float, delta: float, unit: str, neighbors: str) -> None:
     """Name a data set and set its cap; the ledger is made where there is none."""
+    from gdppca.ledgers import as_protected
+
     ledger, dataset = _named(address)
-    receipt = ledger.create(dataset, epsilon, delta)
-    _say(f"Data set '{dataset}' has a cap of {ledger.account(dataset).cap}.", receipt)
+    protected = as_protected(unit, neighbors)
+    receipt = ledger.create(dataset, epsilon, delta, protected=protected)
+    account = ledger.account(dataset)
+    _say(f"Data set '{dataset}' has a cap of {account.cap} for {account.whom}.", receipt)
 
 
 @command(app)
@@ -38,7 +42,9 @@ def grant(address: str, epsilon: float, delta: float | None) -> None:
     receipt = ledger.grant(dataset, epsilon, delta)
     account = ledger.account(dataset)
     _say(
-        f"Data set '{dataset}' has a cap of {account.cap}, {account.remaining} remaining.", receipt
+        f"Data set '{dataset}' has a cap of {account.cap} for {account.whom}, "
+        f"{account.remaining} remaining.",
+        receipt,
     )
 
 
@@ -104,6 +110,7 @@ def _say(sentence: str, last: Head | Receipt) -> None:
 def _standing(accounts: list[Account]) -> Table:
     table = Table(
         "data set",
+        "for",
         *map(RIGHT, ("cap", "spent", "bound", "remaining", "delta", "spends")),
         title="Budgets",
         title_justify="left",
@@ -115,7 +122,8 @@ def _standing(accounts: list[Account]) -> Table:
         numbers = (account.cap, account.spent, account.bound, account.remaining)
         epsilons = [f"{number.epsilon:.4g}" for number in numbers]
         own = (f"{account.cap.delta:g}", str(account.spends))
-        table.add_row(escape(account.dataset), *epsilons, *own)
+        whom = "{unit}s, {neighbors}".format(**_about(account))
+        table.add_row(escape(account.dataset), whom, *epsilons, *own)
     return table
 
 
@@ -133,6 +141,7 @@ def _entries(entries: list[Entry]) -> Table:
 def _plain(account: Account) -> dict[str, Any]:
     return {
         "dataset": account.dataset,
+        **_about(account),
         "delta": account.cap.delta,
         "cap": account.cap.epsilon,
         "spent": account.spent.epsilon,
@@ -145,4 +154,8 @@ def _plain(account: Account) -> dict[str, Any]:
 def _plain_entry(entry: Entry) -> dict[str, Any]:
     told = {name: getattr(entry, name) for name in ("number", "at", "kind", "request_id")}
     spent = {key: entry.detail[key] for key in ("cap", "events") if key in entry.detail}
-    return told | spent | {"hash": entry.hash}
+    return told | _about(entry) | spent | {"hash": entry.hash}
+
+
+def _about(counted: Account | Entry) -> dict[str, str]:
+    return {name: str(getattr(counted.protected, name)) for name in ("unit", "neighbors")}

@@ -5,6 +5,7 @@ from gdppca.ledgers.chain import Entry, Head
 from gdppca.ledgers.debit import check_ledger, enter, open_account, require_room
 from gdppca.ledgers.entries import Account
 from gdppca.ledgers.ledger import Ledger
+from gdppca.ledgers.protected import as_protected
 
 __all__ = [
     "Account",
@@ -12,6 +13,7 @@ __all__ = [
     "Head",
     "HiddenPassword",
     "Ledger",
+    "as_protected",
     "check_ledger",
     "enter",
     "open_account",

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from gdppca.ledgers.protected import from_plain
+from gdppca.privacy import Protected
 from gdppca.privacy.events import Event, event_from_dict
 
 FORMAT = "1"  # of the ledger
@@ -49,6 +51,11 @@ class Entry:
     def events(self) -> tuple[Event, ...]:
         """What was spent; empty for an entry that spends nothing."""
         return tuple(event_from_dict(event) for event in self.detail.get("events", ()))
+
+    @property
+    def protected(self) -> Protected:
+        """Whom it is about."""
+        return from_plain(self.detail)
 
 
 def canonical(plain: Any) -> str:

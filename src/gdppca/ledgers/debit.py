@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from gdppca._errors import LedgerError, ParameterError
 from gdppca.ledgers.address import split_address
 from gdppca.ledgers.ledger import Ledger
+from gdppca.ledgers.protected import ROWS
+from gdppca.privacy import Protected
 from gdppca.privacy.events import Event
 
 
@@ -47,23 +49,36 @@ def check_ledger(address: str | None, *, seeded: bool) -> None:
         )
 
 
-def require_room(address: str | None, events: Iterable[Event], *, seeded: bool = False) -> None:
+def require_room(
+    address: str | None,
+    events: Iterable[Event],
+    *,
+    protected: Protected = ROWS,
+    seeded: bool = False,
+) -> None:
     """Refuse what `enter` would refuse now, before hours of reading; nothing is entered."""
     check_ledger(address, seeded=seeded)
     if address is not None:
         ledger, dataset = open_account(address)
-        ledger.require(dataset, events)
+        ledger.require(dataset, events, protected=protected)
 
 
-def enter(address: str | None, events: Iterable[Event], *, seeded: bool = False) -> bool:
+def enter(
+    address: str | None,
+    events: Iterable[Event],
+    *,
+    protected: Protected = ROWS,
+    seeded: bool = False,
+) -> bool:
     """Enter what is about to be drawn; False where there is no ledger.
 
     Call it after the last check and before the first draw: what is refused here was not drawn, and
-    what is drawn after a crash was paid for.
+    what is drawn after a crash was paid for. `protected` says whom the draws are about: a cap is
+    about one kind of promise and refuses every other.
     """
     check_ledger(address, seeded=seeded)
     if address is None:
         return False
     ledger, dataset = open_account(address)
-    ledger.spend(dataset, events)
+    ledger.spend(dataset, events, protected=protected)
     return True

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
+from gdppca.ledgers import protected as whom
 from gdppca.ledgers.chain import Entry, Head, is_sealed
-from gdppca.privacy import Guarantee, Neighbors
+from gdppca.privacy import Guarantee, Protected
 from gdppca.privacy.events import Event, PureEvent
 from gdppca.privacy.ledger import Budget, Receipt
 from gdppca.privacy.spending import Spending
@@ -31,18 +32,30 @@ class Account:
     """Where a data set stands."""
 
     dataset: str
+    protected: Protected  # whom the cap is about; it never changes
     cap: Budget
     spent: Budget  # everything together at the cap's δ, exactly if all was fixed beforehand
     bound: Budget  # held against the cap: true even if spends were chosen by earlier results
     remaining: Budget  # one more Gaussian release of this ε fits
     spends: int
 
+    @property
+    def whom(self) -> str:
+        """Whom the cap is about, in words."""
+        return whom.in_words(self.protected)
+
+
+class Standing(NamedTuple):
+    """What the last entry of a data set states."""
+
+    cap: Budget
+    spent: Spending
+    protected: Protected = whom.ROWS
+
 
 def listed(events: Iterable[Event] | Guarantee | Event) -> Events:
     """What is to be spent, as events."""
     if isinstance(events, Guarantee):
-        if events.neighbors is not Neighbors.REPLACE_ONE:
-            raise ParameterError("A ledger counts replace-one guarantees only.")
         events = events.events
     elif isinstance(events, Event):
         events = (events,)
@@ -52,35 +65,42 @@ def listed(events: Iterable[Event] | Guarantee | Event) -> Events:
     return listed
 
 
-def require_digest(fingerprint: object) -> None:
-    """Refuse what is no fingerprint of a table; there may be none."""
-    if fingerprint is not None and not (isinstance(fingerprint, str) and len(fingerprint) == 64):
-        raise ParameterError("`fingerprint` must come from Ledger.fingerprint.")
+def state(standing: Standing) -> dict[str, Any]:
+    """Cap, totals and whom they are about, as they stand in an entry.
 
-
-def state(cap: Budget, spent: Spending) -> dict[str, Any]:
-    """Cap and totals, as they stand in an entry."""
+    A cap that is not about rows says so itself as well: versions before there were others cannot
+    read it then, and stop, where they would count rows under it.
+    """
+    cap, spent, protected = standing
+    about = whom.to_plain(protected)
     return {
-        "cap": {"epsilon": cap.epsilon, "delta": cap.delta},
-        "neighbors": str(Neighbors.REPLACE_ONE),
+        "cap": {"epsilon": cap.epsilon, "delta": cap.delta}
+        | (about if protected != whom.ROWS else {}),
         "totals": spent.to_dict(),
         "rule": RULE,
+        **about,
     }
 
 
-def standing_of(last: Entry, first: Entry | None) -> tuple[Budget, Spending]:
-    """Cap and totals after the last entry of a data set; `first` is its first spend."""
-    cap, spent = stated_by(last)
+def standing_of(last: Entry, first: Entry | None) -> Standing:
+    """Where a data set stands after its last entry; `first` is its first spend."""
+    standing = stated_by(last)
     if first is None:
-        return cap, spent
+        return standing
     require_sealed(first)
-    return cap, replace(spent, first=Spending().plus(first.events))
+    spent = replace(standing.spent, first=Spending().plus(first.events))
+    return standing._replace(spent=spent)
 
 
-def stated_by(entry: Entry) -> tuple[Budget, Spending]:
-    """Cap and totals that an entry states."""
+def stated_by(entry: Entry) -> Standing:
+    """Cap, totals and whom they are about, as an entry states them."""
     detail = entry.detail
-    return Budget(**detail["cap"]), Spending.from_dict(detail["totals"])
+    cap = detail["cap"]
+    return Standing(
+        Budget(cap["epsilon"], cap["delta"]),
+        Spending.from_dict(detail["totals"]),
+        entry.protected,
+    )
 
 
 def require_sealed(entry: Entry) -> None:
@@ -149,8 +169,17 @@ def warn_of_other_name(dataset: str, other: str | None) -> None:
         )
 
 
-def exceeded(dataset: str, cap: Budget, spent: Spending, events: Events) -> BudgetExceeded:
+def after(dataset: str, before: Standing, events: Events) -> Standing:
+    """Where a data set stands when events are entered; an error if they do not fit."""
+    spent = before.spent.plus(events)
+    if not spent.fits(before.cap):
+        raise exceeded(dataset, before, events)
+    return before._replace(spent=spent)
+
+
+def exceeded(dataset: str, standing: Standing, events: Events) -> BudgetExceeded:
     """The refusal, with what was asked for, what remains and why the two may not say it all."""
+    cap, spent, _ = standing
     requested = Budget(Spending().plus(events).epsilon(cap.delta), cap.delta)
     remaining = spent.left(cap)
     return BudgetExceeded(

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gdppca import _validate
-from gdppca._errors import DataError, LedgerError, MissingExtraError, ParameterError, PrivacyWarning
+from gdppca._errors import LedgerError, MissingExtraError, ParameterError, PrivacyWarning
 from gdppca.ledgers import address as addresses
 from gdppca.ledgers import entries
+from gdppca.ledgers import fingerprint as fingerprints
+from gdppca.ledgers import protected as whom
 from gdppca.ledgers.chain import FORMAT, START, Entry, Head, canonical, sealed
+from gdppca.ledgers.entries import Standing
 from gdppca.ledgers.head import HeadFile
 from gdppca.ledgers.verification import verified
 from gdppca.noise.bits import generator_for
-from gdppca.privacy import Guarantee
+from gdppca.privacy import Guarantee, Protected
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
 from gdppca.privacy.spending import Spending
@@ -76,7 +76,9 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self._store.shown!r})"
 
-    def create(self, dataset: str, epsilon: float, delta: float) -> Receipt:
+    def create(
+        self, dataset: str, epsilon: float, delta: float, *, protected: Protected = whom.ROWS
+    ) -> Receipt:
         """Name a data set and set its cap; the ledger itself is made where there is none.
 
         Parameters
@@ -85,6 +87,8 @@ class Ledger:
             Its name, given by the owner.
         epsilon, delta : float
             The cap for everything that will ever be drawn from it.
+        protected : Protected
+            Whom the cap is about, for ever: rows or persons, replaced or added and removed.
 
         Returns
         -------
@@ -93,6 +97,7 @@ class Ledger:
         """
         addresses.name(dataset=dataset)
         cap = Budget(*addresses.cap(epsilon, delta))
+        new = Standing(cap, Spending(), whom.checked(protected))
         with self._store.writing(create=True) as book:
             if not book.about:
                 self._open(book)
@@ -101,7 +106,7 @@ class Ledger:
                 raise LedgerError(
                     f"The data set '{dataset}' exists already. Raise its cap with grant."
                 )
-            entry = self._append(book, dataset, "create", entries.state(cap, Spending()))
+            entry = self._append(book, dataset, "create", entries.state(new))
         return self._receipt(entry)
 
     def grant(self, dataset: str, epsilon: float, delta: float | None = None) -> Receipt:
@@ -123,14 +128,14 @@ class Ledger:
         """
         with self._store.writing() as book:
             self._require_head(book)
-            old, spent = self._standing(book, dataset, self._noted())
-            cap = Budget(*addresses.cap(epsilon, old.delta if delta is None else delta))
-            if not spent.fits(cap):
-                gone = Budget(spent.held(cap.delta), cap.delta)
+            old = self._standing(book, dataset, self._noted())
+            cap = Budget(*addresses.cap(epsilon, old.cap.delta if delta is None else delta))
+            if not old.spent.fits(cap):
+                gone = Budget(old.spent.held(cap.delta), cap.delta)
                 raise LedgerError(
                     f"A cap of {cap} is lower than what was spent from '{dataset}': {gone}."
                 )
-            entry = self._append(book, dataset, "grant", entries.state(cap, spent))
+            entry = self._append(book, dataset, "grant", entries.state(old._replace(cap=cap)))
         return self._receipt(entry)
 
     def spend(
@@ -139,6 +144,8 @@ class Ledger:
         events: Iterable[Event] | Guarantee | Event,
         request_id: str | None = None,
         fingerprint: str | None = None,
+        *,
+        protected: Protected | None = None,
     ) -> Receipt:
         """Enter events if they fit under the cap. Draw the noise after, never before.
 
@@ -153,6 +160,8 @@ class Ledger:
             only where nothing of the first attempt was seen by anybody.
         fingerprint : str, optional
             From `fingerprint`; warns where the same data was seen under another name.
+        protected : Protected, optional
+            Whom the events are about: rows and replace-one if left out. A guarantee knows it.
 
         Returns
         -------
@@ -163,27 +172,34 @@ class Ledger:
         ------
         BudgetExceeded
             If the events do not fit. Nothing is entered.
+        LedgerError
+            If they are about others than the cap is, or the ledger cannot be used.
         """
-        drawn = entries.listed(events)
+        drawn, about = entries.listed(events), whom.protected_by(events, protected)
         if request_id is not None:
             addresses.name(request_id=request_id)
-        entries.require_digest(fingerprint)
+        fingerprints.require_digest(fingerprint)
         with self._store.writing() as book:
             self._require_head(book)
-            cap, spent = self._standing(book, dataset, self._noted())
+            before = self._standing(book, dataset, self._noted())
+            whom.require_alike(dataset, before.protected, about)
             earlier = request_id and book.first(dataset=dataset, request_id=request_id)
             if earlier:
                 return entries.repeated(earlier, drawn)
-            after = spent.plus(drawn)
-            if not after.fits(cap):
-                raise entries.exceeded(dataset, cap, spent, drawn)
+            after = entries.after(dataset, before, drawn)
             if fingerprint is not None:
                 entries.warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
-            content = entries.state(cap, after) | {"events": [*map(event_to_dict, drawn)]}
+            content = entries.state(after) | {"events": [*map(event_to_dict, drawn)]}
             entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
         return self._receipt(entry)
 
-    def require(self, dataset: str, events: Iterable[Event] | Guarantee | Event) -> None:
+    def require(
+        self,
+        dataset: str,
+        events: Iterable[Event] | Guarantee | Event,
+        *,
+        protected: Protected | None = None,
+    ) -> None:
         """Raise what `spend` would raise now; nothing is entered and nothing reserved.
 
         Parameters
@@ -192,11 +208,13 @@ class Ledger:
             Its name.
         events : events or Guarantee
             What is to be drawn later.
+        protected : Protected, optional
+            As for `spend`.
         """
-        drawn = entries.listed(events)
-        cap, spent, _ = self._seen(dataset, to_spend=True)
-        if not spent.plus(drawn).fits(cap):
-            raise entries.exceeded(dataset, cap, spent, drawn)
+        drawn, about = entries.listed(events), whom.protected_by(events, protected)
+        now, _ = self._seen(dataset, to_spend=True)
+        whom.require_alike(dataset, now.protected, about)
+        entries.after(dataset, now, drawn)
 
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits, at the cap's δ.
@@ -212,8 +230,8 @@ class Ledger:
             A number that knows its δ. It is not the cap minus what was spent: noise composes
             better than by adding.
         """
-        cap, spent, _ = self._seen(dataset)
-        return spent.left(cap)
+        now, _ = self._seen(dataset)
+        return now.spent.left(now.cap)
 
     def account(self, dataset: str) -> entries.Account:
         """Where a data set stands.
@@ -226,11 +244,12 @@ class Ledger:
         Returns
         -------
         Account
-            Cap, spent and remaining budget, and the number of spends.
+            Whom the cap is about; cap, spent and remaining budget, and the number of spends.
         """
-        cap, spent, spends = self._seen(dataset)
+        (cap, spent, protected), spends = self._seen(dataset)
         return entries.Account(
             dataset=dataset,
+            protected=protected,
             cap=cap,
             spent=Budget(spent.epsilon(cap.delta), cap.delta),
             bound=Budget(spent.held(cap.delta), cap.delta),
@@ -337,11 +356,7 @@ class Ledger:
         if key is None:
             with self._store.reading() as book:
                 key = bytes.fromhex(book.about["key"])
-        numbers = _validate.floats(data)
-        if numbers is None:
-            raise DataError("`data` must be numbers: a table's matrix, or an array.")
-        table = np.ascontiguousarray(numbers, dtype="<f8")
-        return hmac.new(key, repr(table.shape).encode() + table.tobytes(), "sha256").hexdigest()
+        return fingerprints.keyed_hash(data, key)
 
     def _open(self, book: Book) -> None:
         """Say what the ledger is, in its own words and in the first entry."""
@@ -370,16 +385,16 @@ class Ledger:
         if self._head is not None:
             entries.require_head(self._head.path, book.last())
 
-    def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Budget, Spending, int]:
-        """Cap, totals and number of spends of a data set, in one view of the ledger."""
+    def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Standing, int]:
+        """Where a data set stands and its number of spends, in one view of the ledger."""
         noted = self._noted()
         with self._store.reading() as book:
             if to_spend:
                 self._require_head(book)
-            return *self._standing(book, dataset, noted), book.spends(dataset)
+            return self._standing(book, dataset, noted), book.spends(dataset)
 
-    def _standing(self, book: Book, dataset: str, noted: Head | None) -> tuple[Budget, Spending]:
-        """Cap and totals of a data set."""
+    def _standing(self, book: Book, dataset: str, noted: Head | None) -> Standing:
+        """Cap and totals of a data set, and whom they are about."""
         addresses.name(dataset=dataset)
         last = self._checked_last(book, dataset, noted)
         if last is None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gdppca._errors import GdppcaError, LedgerError
 from gdppca.ledgers.chain import Entry, Head, broken_links
-from gdppca.ledgers.entries import RULE, stated_by
+from gdppca.ledgers.entries import RULE, Standing, stated_by
+from gdppca.ledgers.protected import in_words
 from gdppca.privacy.ledger import Budget
 from gdppca.privacy.spending import Spending
 
@@ -51,11 +52,11 @@ def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
     Those of earlier versions had to stay under the cap by the exact number, which only grows and
     is the smaller one: it is checked for all where a cap changes and at the end.
     """
-    standing: dict[str, tuple[Budget, Spending]] = {}
+    standing: dict[str, Standing] = {}
     for entry in entries[1:]:
         try:
             stated = stated_by(entry)
-            cap, before = standing.get(entry.dataset, (stated[0], Spending()))
+            cap, before, about = standing.get(entry.dataset, stated._replace(spent=Spending()))
             after = before.plus(entry.events)
         except (GdppcaError, KeyError, TypeError, ValueError):
             yield f"Entry {entry.number} cannot be read."
@@ -64,17 +65,22 @@ def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
             yield f"Entry {entry.number} is of no known kind."
         if (entry.dataset in standing) == (entry.kind == "create"):
             yield f"Entry {entry.number} is out of place."
-        if stated[1] != after or (entry.kind == "spend") != bool(entry.events):
+        if stated.protected != about:
+            yield (
+                f"Entry {entry.number} is about {in_words(stated.protected)}, and the cap of "
+                f"'{entry.dataset}' about {in_words(about)}."
+            )
+        if stated.spent != after or (entry.kind == "spend") != bool(entry.events):
             yield f"The totals of entry {entry.number} do not follow from its events."
         if entry.kind == "spend" and entry.detail.get("rule", 1) >= RULE and not after.fits(cap):
             yield f"Entry {entry.number} broke the cap of '{entry.dataset}'."
-        if stated[0] != cap or stated[0].delta != cap.delta:
+        if stated.cap != cap or stated.cap.delta != cap.delta:
             if entry.kind != "grant":
                 yield f"Entry {entry.number} changed the cap without a grant."
             if not _was_legal(before, cap):
                 yield f"The cap of '{entry.dataset}' was broken before entry {entry.number}."
-        standing[entry.dataset] = stated[0], after
-    for dataset, (cap, spent) in standing.items():
+        standing[entry.dataset] = Standing(stated.cap, after, about)
+    for dataset, (cap, spent, _) in standing.items():
         if not _was_legal(spent, cap):
             yield f"The cap of '{dataset}' is broken."
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gdppca.privacy.events import Event
+
+if TYPE_CHECKING:  # a guarantee counts with budgets
+    from gdppca.privacy.guarantee import Protected
 
 
 class Budget(float):
@@ -66,8 +69,10 @@ class Receipt:
 class BudgetLedger(Protocol):
     """A persistent count of everything drawn from a data set; never above its cap."""
 
-    def create(self, dataset: str, epsilon: float, delta: float) -> Receipt:
-        """Name a data set and set its cap."""
+    def create(
+        self, dataset: str, epsilon: float, delta: float, *, protected: Protected = ...
+    ) -> Receipt:
+        """Name a data set, and set its cap and whom it is about."""
 
     def spend(
         self,
@@ -75,8 +80,10 @@ class BudgetLedger(Protocol):
         events: Iterable[Event],
         request_id: str | None = None,
         fingerprint: str | None = None,
+        *,
+        protected: Protected | None = None,
     ) -> Receipt:
-        """Enter events if they fit under the cap, durably, or raise `BudgetExceeded`."""
+        """Enter events if the cap is about the same and has room, durably, or raise."""
 
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits."""

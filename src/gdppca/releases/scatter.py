@@ -9,7 +9,7 @@ import numpy as np
 from gdppca._errors import DataError
 from gdppca._validate import floats
 from gdppca.kernels import Scheme
-from gdppca.ledgers import enter
+from gdppca.ledgers import as_protected, enter
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Event
 from gdppca.signs import Sign
@@ -56,6 +56,7 @@ def private_scatter(
     random_state: int | Noise | None = None,
     *,
     ledger: str | None = None,
+    unit: str = "row",
 ) -> NoisyScatter:
     r"""Release a scatter matrix with its noise; each call draws anew and spends anew.
 
@@ -70,6 +71,9 @@ def private_scatter(
     ledger : None or str, default None
         Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
         where it is entered already, as by every estimator here.
+    unit : {"row", "person"}, default "row"
+        Whom the spend is about. "person" where the matrix is a mean over persons, in each of whom
+        rows have weights that sum up to at most 1, and the noise was made for as many persons.
 
     Returns
     -------
@@ -78,14 +82,15 @@ def private_scatter(
 
     Notes
     -----
-    **Privacy.** One Gaussian event, replace-one, n public.
+    **Privacy.** One Gaussian event, replace-one, n public (docs/proofs/persons.md for persons).
 
     **Paper.** :math:`\tilde K_g = \hat K_g + \mathrm{vecd}^{-1}(\xi)`,
     :math:`\xi \sim N(0, \sigma^2 I)`, Sec 2.2.
     """
     source = noise_for(random_state)
+    protected = as_protected(unit, "replace-one")
     K_hat = _finite(K_hat)  # what cannot be noised is refused unspent
-    enter(ledger, (noise.event,), seeded=source.seeded)
+    enter(ledger, (noise.event,), protected=protected, seeded=source.seeded)
     matrix = noisy_matrix(K_hat, noise, source)
     return NoisyScatter(matrix=matrix, noise_sd=noise.noise_sd, event=noise.event)
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gdppca.cli.ledger import app
-from gdppca.ledgers import Ledger
+from gdppca.ledgers import Ledger, as_protected
 from gdppca.privacy import GaussianEvent, PureEvent
 
 
@@ -54,6 +54,30 @@ def test_show_as_json(made):
         {"kind": "pure", "purpose": "quantile", "epsilon": 0.25}
     ]
     assert json.loads(run("show", made, "--json").output)["datasets"] == [account]
+
+
+def test_a_cap_about_persons_says_so_everywhere(address):
+    whom = ("--unit", "person", "--neighbors", "add-remove")
+    made = run("init", f"{address}#visits", "--epsilon", 1, *whom)
+    assert "cap of (epsilon = 1, delta = 1e-06) for persons (add-remove neighbours)" in words(made)
+    ledger = Ledger(address)
+    ledger.spend(
+        "visits", PureEvent(purpose="q", epsilon=0.25), protected=as_protected(*whom[1::2])
+    )
+    granted = run("grant", f"{address}#visits", "--epsilon", 2)
+    assert "for persons (add-remove neighbours)" in words(granted)
+    shown = run("show", f"{address}#visits")
+    for part in ("persons", "add-remove"):
+        assert part in words(shown)
+    plain = json.loads(run("show", f"{address}#visits", "--json").output)
+    for counted in (*plain["datasets"], *plain["entries"]):
+        assert (counted["unit"], counted["neighbors"]) == ("person", "add-remove")
+
+
+def test_a_cap_is_about_rows_unless_it_is_said(made):
+    [account] = json.loads(run("show", made, "--json").output)["datasets"]
+    assert (account["unit"], account["neighbors"]) == ("row", "replace-one")
+    assert "rows" in words(run("show", made))
 
 
 def test_verify_tells_of_an_edit_and_fails(made, tmp_path):
@@ -104,6 +128,8 @@ def test_show_tells_what_is_held_against_the_cap(made):
         (("init", "mysql://host/db#patients", "--epsilon", "1"), "must look like"),
         (("init", "{made}#patients", "--epsilon", "1"), "exists already"),
         (("init", "{made}#staff", "--epsilon", "-1"), "`--epsilon` must be"),
+        (("init", "{made}#staff", "--epsilon", "1", "--unit", "home"), "`--unit` must be 'row' or"),
+        (("init", "{made}#a", "--epsilon", "1", "--neighbors", "all"), "`--neighbors` must be"),
         (("grant", "{made}#strangers", "--epsilon", "1"), "no data set 'strangers'"),
         (("show", "sqlite:///{folder}/missing.db"), "There is no ledger"),
         (("verify", "sqlite:///{folder}/missing.db"), "There is no ledger"),

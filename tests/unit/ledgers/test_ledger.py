@@ -190,7 +190,7 @@ def _spent_by_an_earlier_version(ledger, monkeypatch, rule):
         if rule == 1:
             earlier.setattr(
                 "gdppca.ledgers.entries.state",
-                lambda *args: {k: v for k, v in state(*args).items() if k != "rule"},
+                lambda *args: {k: v for k, v in state(*args).items() if k not in ("rule", "unit")},
             )
         for step in (event, PureEvent(purpose="step", epsilon=0.2)):
             ledger.spend("patients", step)
