@@ -97,8 +97,13 @@ UNCOUNTED = _named("uncounted", "Nothing counts repeated fits: each one spends i
 MAPS_UNCOUNTED = _named(
     "maps-uncounted", "Nothing counts repeated maps: each one spends its own budget."
 )
+NOTHING_FITTED_BEFORE = _named(
+    "nothing-fitted-before",
+    "Nothing was fitted to the table before: scaling, imputing, or choosing rows or columns by its "
+    "values is not covered.",
+)
 
-EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN)  # whatever is drawn
+EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN, NOTHING_FITTED_BEFORE)  # whatever is drawn
 _CLAIMS = {ENTERED, FIT_ENTERED}
 _UNCOUNTED = {UNCOUNTED, MAPS_UNCOUNTED}
 _EARLIER = "Every release from this table is counted in its ledger, under this data set's name."
