@@ -16,43 +16,44 @@ ID, DATE, ROW_NUMBER = "id", "date", "row number"
 
 _MOST_SHOWN = 5
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # An id wherever they stand in a name.
-_IDS = frozenset(
+_IDS = _set(
     "id ids ident identifier identifiant uid uuid guid mrn ssn nir matricule pseudonym kennung "
     "patientid personid subjectid caseid userid customerid recordid studyid visitid fallid pnr "
     "patnr patid fallnr svnr patientennummer patientennr fallnummer personalnummer kundennummer "
-    "versichertennummer aktenzeichen".split()
+    "versichertennummer aktenzeichen"
 )
 # An id where the name says nothing else; "patients" and "persons" may well be numbers of them.
-_PERSONS = frozenset(
-    "patient person subject participant respondent proband patientin personne sujet".split()
-)
-_THINGS = frozenset(
+_PERSONS = _set("patient person subject participant respondent proband patientin personne sujet")
+_THINGS = _set(
     "case record account chart file policy insurance member passport phone hospital medical social "
-    "security study fall akte versicherung dossier assure secu".split()
+    "security study fall akte versicherung dossier assure secu"
 )
-_NUMBERS = frozenset("number num no nr nummer numero code key".split())
-_ALONE = frozenset("nr nummer numero pid key".split())
+_NUMBERS = _set("number num no nr nummer numero code key")
+_ALONE = _set("nr nummer numero pid key")
 
 # A date wherever they stand, and where the name says nothing else or what happened then.
-_DATES = frozenset(
+_DATES = _set(
     "date dates datum datetime dob timestamp birthdate birthday geburtsdatum geburtsjahr "
-    "geburtstag aufnahmedatum entlassungsdatum".split()
+    "geburtstag aufnahmedatum entlassungsdatum"
 )
-_TIMES = frozenset(
-    "day time year month week jahr tag monat woche uhrzeit jour annee mois semaine heure".split()
-)
-_EVENTS = frozenset(
+_TIMES = _set("day time year month week jahr tag monat woche uhrzeit jour annee mois semaine heure")
+_EVENTS = _set(
     "birth visit admission admitted discharge death diagnosis entry exit enrolment enrollment "
     "interview sampling calendar geburt visite aufnahme entlassung tod naissance entree sortie "
-    "deces".split()
+    "deces"
 )
-_OF = frozenset("of de der des du".split())
-_SPANS = frozenset(  # "time to death", "cost to date", "drinks per day"
-    "to till until since from per before after between pro par bis seit vor nach depuis".split()
+_OF = _set("of de der des du")
+_SPANS = _set(  # "time to death", "cost to date", "drinks per day"
+    "to till until since from per before after between pro par bis seit vor nach depuis"
 )
 
-_ROWS = frozenset("row rowid rownum rownumber rownames zeile zeilennummer ligne lfdnr".split())
+_ROWS = _set("row rowid rownum rownumber rownames zeile zeilennummer ligne lfdnr")
 _ROW_NAMES = frozenset({("index",), ("lfd", "nr"), ("laufende", "nummer")})
 _SAVED_INDEX = re.compile(r"Unnamed: ?\d+(_level_\d+)?|__index_level_\d+__|level_\d+")
 
@@ -111,7 +112,7 @@ def _doubt(kind: str, names: Sequence[str]) -> str:
     one, many, remedy = _WORDS[kind]
     shown = [repr(name) for name in names[:_MOST_SHOWN]]
     rest = len(names) - len(shown)
-    columns = listed([*shown, *([counted(rest, 'other')] if rest else [])])
+    columns = listed([*shown, *([counted(rest, "other")] if rest else [])])
     if len(names) == 1:
         return f"The column {columns} looks like {one} by its name: {remedy}"
     return f"The columns {columns} look like {many} by their names: {remedy}"

@@ -8,9 +8,9 @@ from gdppca.tables.names import doubtful_names, doubts_of_names
 
 IDS = """
 id ID Id patient_id PatientID patientId patient-id "patient id" id_patient patientid PatID person_id
-subject participant Patient person case_number "Case No." caseNr record_number mrn MRN ssn uuid nr Nr.
-Patientennummer Fallnummer numéro "numéro patient" identifiant "insurance number" study_id_2 pid user_id
-subject_no patient.code
+subject participant Patient person case_number "Case No." caseNr record_number mrn MRN ssn uuid
+nr Nr. Patientennummer Fallnummer numéro "numéro patient" identifiant "insurance number" study_id_2
+pid user_id subject_no patient.code
 """
 DATES = """
 date Date visit_date "Date of birth" dob DOB timestamp time day year year_of_birth birth_year
@@ -18,7 +18,8 @@ date Date visit_date "Date of birth" dob DOB timestamp time day year year_of_bir
 année visit_day month "admission time" date_1 datetime
 """
 ROW_NUMBERS = """
-index Index "Unnamed: 0" "Unnamed: 3" row row_number RowId rownames lfd_nr __index_level_0__ row_index
+index Index "Unnamed: 0" "Unnamed: 3" row row_number RowId rownames lfd_nr __index_level_0__
+row_index
 """
 MEASUREMENTS = """
 idle_time period video paid PAID update_rate candidate age sex bmi bp s1 x0 body_mass_index
@@ -27,7 +28,8 @@ years_of_schooling drinks_per_day survival_time time_to_death days_since_surgery
 cost_to_date up-to-date validated HbA1c NR1H4 NO2 IDH1 COVID ideal liquid acid lipid rapid width
 thyroid steroid idx_ratio subject_height personality timer weekday_share Tagesdosis case
 refractive_index heart_rate male Widerstand residual outdated indexed patients_seen no yes hospital
-persons people patients rows observation mean_time daylight monthly_income yearly_income identity_score caseload numeracy
+persons people patients rows observation mean_time daylight monthly_income yearly_income
+identity_score caseload numeracy
 """
 
 
