@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca.design import Design, Shares, note_spend_on_error, run
+from gdppca.estimators.surroundings import warn_before_fit
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
@@ -131,6 +132,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with open_table(source, noise, **how) as table:
             require_columns(table.n_samples, table.n_features)
             design = self._design(table, shares)
+            warn_before_fit(self, table.names)
             self._learn_table(source, table)  # nothing of a table whose fit is refused
             state = run(design, table, noise, self.ledger, progress)
         return self._publish(design, state, self.ledger, seeded=noise.seeded)

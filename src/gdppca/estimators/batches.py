@@ -10,6 +10,7 @@ from gdppca._errors import StateError
 from gdppca.design import Design, Parameters, design_of
 from gdppca.design.parameters import settled
 from gdppca.estimators.base import check_rows
+from gdppca.estimators.surroundings import warn_before_fit
 from gdppca.noise import noise_for
 from gdppca.steps.base import Public
 from gdppca.tables.base import Summed, Sums, Supply, divided
@@ -23,6 +24,7 @@ class Batches:
     """
 
     def __init__(self, design: Design, pca: Any) -> None:
+        warn_before_fit(pca, getattr(pca, "feature_names_in_", None), stacklevel=5)
         self._asked = settled(Parameters.of(pca), design)
         self._n_features, self._scale = design.public.n_features, design.start.scale
         recipe = design.start.recipe(self._n_features)

@@ -101,6 +101,11 @@ UNCOUNTED = _named("uncounted", "Nothing counts repeated fits: each one spends i
 MAPS_UNCOUNTED = _named(
     "maps-uncounted", "Nothing counts repeated maps: each one spends its own budget."
 )
+NOTHING_FITTED_BEFORE = _named(
+    "nothing-fitted-before",
+    "Nothing was fitted to the table before: scaling, imputing, or choosing rows or columns by its "
+    "values is not covered.",
+)
 
 PERSONS = _named("persons", "The column of persons says truly whose each row is.")
 PUBLIC_PERSONS = _named(
@@ -120,7 +125,7 @@ DESIGN_WEIGHTS = _named(
     "Weights are design weights: each follows from its own row, or its own person, alone.",
 )
 
-EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN)  # whatever is drawn
+EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN, NOTHING_FITTED_BEFORE)  # whatever is drawn
 _SIZES = {  # what is public of a table's size, by unit and neighbours
     ("row", "replace-one"): PUBLIC_SIZE,
     ("row", "add-remove"): SECRET_SIZE,

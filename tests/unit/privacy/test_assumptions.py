@@ -11,6 +11,7 @@ from gdppca.privacy.assumptions import (
     EVERYWHERE,
     FIT_ENTERED,
     MAPS_UNCOUNTED,
+    NOTHING_FITTED_BEFORE,
     ONE_ROW,
     UNCOUNTED,
     counted,
@@ -81,7 +82,13 @@ def test_codes_and_sentences_are_read_as_the_same_type(each):
 
 
 def test_every_code_stands_for_one_thing():
-    assert len({each.code for each in ALL}) == len({each.words for each in ALL}) == len(ALL) == 23
+    assert len({each.code for each in ALL}) == len({each.words for each in ALL}) == len(ALL) == 24
+
+
+def test_steps_that_were_fitted_before_are_not_covered_anywhere():
+    assert NOTHING_FITTED_BEFORE in EVERYWHERE
+    assert "fitted to the table before" in str(NOTHING_FITTED_BEFORE)
+    assert "not covered" in str(NOTHING_FITTED_BEFORE)
 
 
 def test_the_code_decides_and_not_the_words():
