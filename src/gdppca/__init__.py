@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the s
         BudgetExceeded,
         ColumnTypeError,
         DataError,
+        DescriptionError,
         EngineError,
         GdppcaError,
         LedgerError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the s
     from gdppca.planning.plan import Plan, plan
     from gdppca.privacy import Guarantee
     from gdppca.releases import Release
+    from gdppca.tables import Description, describe
 
 __all__ = [
     "DPPCA",
@@ -48,6 +50,8 @@ __all__ = [
     "BudgetExceeded",
     "ColumnTypeError",
     "DataError",
+    "Description",
+    "DescriptionError",
     "EngineError",
     "GdppcaError",
     "Guarantee",
@@ -65,6 +69,7 @@ __all__ = [
     "__version__",
     "audit",
     "datasets",
+    "describe",
     "kendall_tau",
     "kernels",
     "plan",
@@ -92,6 +97,7 @@ _NAMES_IN = {
     "report": (),
     "signs": (),
     "studies": (),
+    "tables": ("Description", "describe"),
     "theory": (),
 }
 _ROOM_OF = {name: room for room, names in _NAMES_IN.items() for name in names}

@@ -4,6 +4,7 @@
 
     GdppcaError
     ├── ParameterError (ValueError)        a parameter breaks its rule
+    │   └── DescriptionError               the description of a table does
     ├── DataError (ValueError)             the table cannot be used as it is
     │   └── ColumnTypeError (TypeError)    a column does not hold numbers
     ├── ReleaseError (ValueError)          a release file is damaged, edited or too new
@@ -27,6 +28,10 @@ class GdppcaError(Exception):
 
 class ParameterError(GdppcaError, ValueError):
     """A parameter breaks its rule."""
+
+
+class DescriptionError(ParameterError):
+    """The description of a table breaks a rule, or is still to be filled in."""
 
 
 class DataError(GdppcaError, ValueError):

@@ -50,6 +50,17 @@ class _ReportByName(Command):
         return super().parse_args(ctx, named)
 
 
+@command(app)
+def describe(**asked: Any) -> None:
+    """Write a template of the table's description, from its header alone; no cell is read.
+
+    Fill it in without looking at the data: it is public, and other commands take it as --table.
+    """
+    from gdppca.cli.describe import run
+
+    run(**asked)
+
+
 @command(app, cls=_ReportByName)
 def fit(**asked: Any) -> None:
     """Release private principal components of a file.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 from gdppca.privacy import Assumption, Event, Guarantee, Status
-from gdppca.privacy.assumptions import EVERYWHERE, OWN_SIGN, counted
+from gdppca.privacy.assumptions import OWN_SIGN, counted, everywhere
 from gdppca.signs import Custom, Sign
 from gdppca.steps.base import Public, State, Step
 
@@ -69,7 +69,10 @@ class Design:
             delta=self.delta,
             neighbors=self.public.protected.neighbors,
             unit=self.public.protected.unit,
-            assumptions=(*counted(EVERYWHERE, entered=entered), *self.assumptions),
+            assumptions=(
+                *counted(everywhere(self.public.protected), entered=entered),
+                *self.assumptions,
+            ),
             seeded=seeded,
             status=Status.NONE if self.noiseless else self.status,
             reason=_NO_NOISE if self.noiseless else self.reason,

@@ -206,6 +206,7 @@ def _assumptions(
         assumptions.SHUFFLED_INSIDE: supply is Supply.BATCHES and start.scheme.ordered,
         assumptions.ORDER_AS_IT_CAME: supply is Supply.UNSHUFFLED and ordered,
         assumptions.PUBLIC_GROUPS: shares.groups is not None,
+        assumptions.DESIGN_WEIGHTS: public.weighted,
     }
     return assumed_of_sign(start.sign) + tuple(each for each, holds in taken.items() if holds)
 

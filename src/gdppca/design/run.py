@@ -45,9 +45,10 @@ def run(
     State
         Everything that was drawn.
     """
-    require_room(ledger, design.debit, seeded=noise.seeded)  # before hours of reading
+    debit = {"protected": design.public.protected, "seeded": noise.seeded}
+    require_room(ledger, design.debit, **debit)  # before hours of reading
     rows = _read(design, table, progress)
-    enter(ledger, design.debit, seeded=noise.seeded)
+    enter(ledger, design.debit, **debit)
     with note_spend_on_error(design.epsilon, design.delta):
         if design.counted is None:
             return drawn(design.steps, rows, noise, design.start)

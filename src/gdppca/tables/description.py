@@ -7,10 +7,18 @@ the number of columns, nor the levels of a category, nor what a cell means.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from numbers import Real
+from os import PathLike
+from typing import Any
 
-TYPES = ("number", "yes-no", "category", "date")
+from gdppca._errors import DescriptionError
+from gdppca.tables import description_rules as rules
+from gdppca.tables.spelling import code_text, trimmed
+
+TYPES = rules.TYPES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +35,12 @@ class Column:
         Of a category, all labels that there can be; of yes or no, the word for no and that for yes.
     origin : date or None
         Of a date, the day that days are counted from.
+    format : str
+        Of a date that is written as text, how, as "%d.%m.%Y"; left empty it is year-month-day, and
+        a time of day behind it is ignored.
     typical, spread : float or None
-        What is known beforehand of the middle and the standard deviation, in the column's unit.
+        What is known beforehand of the middle and the standard deviation, in the column's unit; of
+        a date in days.
     unit, label : str
         Unit of measurement, and what reports call the column.
     missing : tuple of str
@@ -39,16 +51,30 @@ class Column:
     type: str = "number"
     levels: tuple[str, ...] = ()
     origin: date | None = None
+    format: str = ""
     typical: float | None = None
     spread: float | None = None
     unit: str = ""
     label: str = ""
     missing: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Write alike what means the same; a `Description` checks it."""
+        _rewrite(self, levels=_texts("levels", self.levels), origin=_day(self.origin))
+        _rewrite(self, typical=_plain_number(self.typical), spread=_plain_number(self.spread))
+        _rewrite(self, missing=tuple(dict.fromkeys(_texts("missing", self.missing))))
+
+    @property
+    def to_fill_in(self) -> tuple[tuple[str, str], ...]:
+        """What its owner must still write down: its name and the key, if there is one."""
+        needed = rules.NEEDED_BY.get(self.type)
+        return ((self.name, needed),) if needed and not getattr(self, needed) else ()
+
     @property
     def features(self) -> tuple[Feature, ...]:
         """The columns of numbers that it becomes: one, or one for every level of a category."""
         if self.type == "category":
+            rules.require_filled_in(self.to_fill_in)
             scale = math.sqrt((len(self.levels) - 1) / len(self.levels))
             share = 1 / len(self.levels)
             return tuple(
@@ -88,8 +114,32 @@ class Description:
         The weight above which all count alike; public.
     missing : tuple of str
         Codes of missing cells in every column, as they are written.
-    delimiter, decimal, thousands, encoding, skip, sheet
-        How a file is written; None is the usual way.
+    delimiter, decimal, thousands, encoding : str or None
+        How a text file is written; None is the usual way.
+    skip : int
+        Lines before the header.
+    sheet : str or None
+        Of a workbook, the sheet.
+
+    Notes
+    -----
+    **Privacy.** All of it is public: it is written down without looking at the data, and it goes
+    into releases.
+
+    Examples
+    --------
+    >>> from gdppca import Description
+    >>> table = Description.from_dict(
+    ...     {
+    ...         "table": {"person": "patient"},
+    ...         "columns": {
+    ...             "age": {"typical": 50, "spread": 20, "missing": [-99]},
+    ...             "ward": {"type": "category", "levels": ["surgery", "medicine"]},
+    ...         },
+    ...     }
+    ... )
+    >>> [feature.name for feature in table.features]
+    ['age', 'ward=surgery', 'ward=medicine']
     """
 
     columns: tuple[Column, ...]
@@ -104,7 +154,153 @@ class Description:
     skip: int = 0
     sheet: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself; what is still to be filled in may be missing."""
+        codes = tuple(dict.fromkeys(_texts("missing", self.missing)))
+        _rewrite(self, columns=tuple(self.columns), missing=codes)
+        _rewrite(self, largest_weight=_plain_number(self.largest_weight))
+        rules.require_names([column.name for column in self.columns])
+        rules.check(self.to_dict(), complete=False)
+
     @property
     def features(self) -> tuple[Feature, ...]:
         """All columns of numbers, in order."""
+        self.require_complete()
         return tuple(feature for column in self.columns for feature in column.features)
+
+    @property
+    def to_fill_in(self) -> tuple[tuple[str, str], ...]:
+        """What its owner must still write down: names of columns, and keys."""
+        return tuple(gap for column in self.columns for gap in column.to_fill_in)
+
+    def require_complete(self) -> None:
+        """Refuse a template in which something is still to be filled in."""
+        rules.require_filled_in(self.to_fill_in)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON and TOML can hold; what is as usual is left out.
+
+        Returns
+        -------
+        dict
+            With the keys "table" and "columns".
+        """
+        plain = _told(self)
+        del plain["columns"]
+        columns = {column.name: _told(column) for column in self.columns}
+        for column in columns.values():
+            del column["name"]
+        return {"table": plain, "columns": columns}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Description:
+        """Check what a file held, and build the description.
+
+        Parameters
+        ----------
+        plain : mapping
+            With the keys "table" and "columns", as in a file.
+
+        Returns
+        -------
+        Description
+            A complete one.
+        """
+        known = rules.as_plain(plain)
+        rules.check(known, complete=True)
+        table = known.get("table", {})
+        decimal = table.get("decimal", ".")
+        columns = [
+            Column(name=name, **_with_codes(column, decimal))
+            for name, column in known["columns"].items()
+        ]
+        return cls(columns=tuple(columns), **_with_codes(table, decimal))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Description:
+        """Read a description from a file.
+
+        Parameters
+        ----------
+        path : str or path
+            A TOML file.
+
+        Returns
+        -------
+        Description
+            A complete one.
+
+        Raises
+        ------
+        DescriptionError
+            With the file, the key and the remedy.
+        """
+        from gdppca.tables.description_files import read
+
+        try:
+            return cls.from_dict(read(path))
+        except DescriptionError as error:
+            problem = f"'{path}': {error}"
+        raise DescriptionError(problem)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as a TOML file whose comments explain every key.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; one that exists is replaced.
+        """
+        from gdppca.tables.description_files import write
+
+        write(path, self)
+
+
+def _rewrite(frozen: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)
+
+
+def _told(part: Column | Description) -> dict[str, Any]:
+    """The fields that say something, as JSON holds them."""
+    told = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if value != field.default or field.name in ("type", "missing"):
+            plain = value.isoformat() if isinstance(value, date) else value
+            told[field.name] = list(plain) if isinstance(plain, tuple) else plain
+    if isinstance(part, Column) and not part.missing:
+        del told["missing"]
+    return told
+
+
+def _texts(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """Words as they are compared with cells; numbers become text."""
+    if isinstance(values, str):
+        raise DescriptionError(f"`{name}` must be a list of words, got one word.")
+    return tuple(trimmed(code_text(value)) for value in values)
+
+
+def _plain_number(value: Any) -> Any:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
+    return value
+
+
+def _day(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.date()
+    return rules.day(value) or value if isinstance(value, str) else value
+
+
+def _with_codes(keys: dict[str, Any], decimal: str) -> dict[str, Any]:
+    """The same with codes that are numbers as the file writes them."""
+    listed = {
+        name: [code_text(value, decimal) for value in keys[name]]
+        for name in ("missing", "levels")
+        if name in keys
+    }
+    return keys | listed

@@ -1,0 +1,44 @@
+"""What `gdppca describe` does: a template, and what to do with it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from gdppca._errors import ParameterError
+from gdppca.cli.show import console, tell_files
+from gdppca.tables.describing import describe
+
+_TAB = ("tab", "\\t")  # a tab as people type it
+
+
+def run(*, data: Path, output: Path, force: bool, delimiter: str | None, **asked: Any) -> None:
+    """Describe a file, write the template, and say what comes next."""
+    _require_free(output, data, force)
+    description = describe(data, delimiter="\t" if delimiter in _TAB else delimiter, **asked)
+    description.save(output)
+    tell_files(Description=output)
+    file, table = shlex.quote(str(data)), shlex.quote(str(output))
+    gaps = len(description.to_fill_in)
+    first = f"1. Fill in what is publicly known, without looking at the data: {table}"
+    _say(first + (f" (marked TO BE FILLED IN: {gaps})" if gaps else ""))
+    _say(f"2. gdppca check {file} --table {table}")
+    _say(f"3. gdppca fit {file} --table {table} --epsilon 1 --delta 1e-6")
+
+
+def _say(line: str) -> None:
+    console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def _require_free(output: Path, data: Path, force: bool) -> None:
+    """Refuse to write over the table, or over what somebody wrote down."""
+    if output.resolve() == data.resolve():
+        raise ParameterError(f"'{output}' is the data file; it would be overwritten.")
+    if output.exists() and not output.is_file():
+        raise ParameterError(f"'{output}' is no file; give another name.")
+    if output.exists() and not force:
+        raise ParameterError(
+            f"'{output}' exists already, and somebody may have filled it in. Choose another name, "
+            "or use --force."
+        )

@@ -1,0 +1,94 @@
+"""A template of a table's description, from names and declared types alone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from gdppca._errors import DataError
+from gdppca.tables.description import Column, Description
+
+# What a file declares of a column, as the type of a description; else a number.
+_TYPE_OF = {"yes-no": "yes-no", "date": "date", "text": "category"}
+
+
+def describe(
+    source: str | os.PathLike[str],
+    *,
+    person: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    skip: int = 0,
+    sheet: str | None = None,
+) -> Description:
+    """Begin the description of a file, from its header and the types that it declares.
+
+    Parameters
+    ----------
+    source : str or path
+        A file.
+    person : str, optional
+        The column that says whose row it is; never guessed.
+    delimiter, decimal, thousands, encoding : str, optional
+        How a text file is written, where it is not the usual way.
+    skip : int, default 0
+        Lines before the header.
+    sheet : str, optional
+        Of a workbook, the sheet.
+
+    Returns
+    -------
+    Description
+        A template: every column is a number unless the file declares another type. `levels` of
+        categories and `origin` of dates are left to its owner.
+
+    Notes
+    -----
+    **Privacy.** No cell is read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from gdppca import describe
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
+    >>> _ = file.write_text("patient,age,pulse\\n1,50,70\\n")
+    >>> [column.name for column in describe(file, person="patient").columns]
+    ['age', 'pulse']
+    """
+    if not isinstance(source, str | os.PathLike):
+        raise DataError(
+            f"`describe` takes the name of a file, got {type(source).__name__}: types of a table "
+            "in memory may come from its cells. Write `Description` and `Column` yourself."
+        )
+    written = Description(
+        columns=(), delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding,
+        skip=skip, sheet=sheet,
+    )  # fmt: skip
+    kinds = _declared(source, written)
+    if person is not None and person not in kinds:
+        raise DataError(f"'{source}' has no column {person!r} for `person`.")
+    columns = [
+        Column(name=name, type=_TYPE_OF.get(kind, "number"))
+        for name, kind in kinds.items()
+        if name != person
+    ]
+    if not columns:
+        raise DataError(f"'{source}' has no columns to analyse.")
+    return replace(written, columns=tuple(columns), person=person)
+
+
+def _declared(source: str | os.PathLike[str], written: Description) -> dict[str, str]:
+    """Names of columns, and the types that the file declares."""
+    if find_spec("gdppca.tables.formats") is not None:
+        kinds: dict[str, str] = import_module("gdppca.tables.formats").declared_columns(
+            Path(source), written
+        )
+        return kinds
+    from gdppca.tables.files import column_names
+
+    return dict.fromkeys(column_names(Path(source)), "")
