@@ -56,7 +56,7 @@ class Moves:
     @property
     def replaces(self) -> bool:
         """Whether one leaves where another comes, and the number of them is public."""
-        return self.neighbors is Neighbors.REPLACE_ONE
+        return self.neighbors == Neighbors.REPLACE_ONE
 
     @property
     def sides(self) -> int:

@@ -139,8 +139,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
-        self.description_ = getattr(table, "description", None)
-        own = isinstance(table, MemoryTable) and self.description_ is None and table.names
+        told = getattr(table, "description", None)
+        if told is not None:
+            self.description_ = told
+        own = isinstance(table, MemoryTable) and told is None and table.names
         if own and len(getattr(source, "columns", ())) == table.n_features:
             validate_data(self, source, reset=True, skip_check_array=True)
         else:  # scikit-learn finds no names in tables of Dask, Spark and DuckDB
@@ -159,7 +161,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 state,
                 type(self).__name__,
                 self._names(),
-                self.description_,
+                getattr(self, "description_", None),
                 entered=entered,
                 seeded=seeded,
             )

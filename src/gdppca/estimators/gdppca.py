@@ -112,8 +112,8 @@ class DPPCA(Choices, PrivatePCA):
         counts persons; where their number is secret it is an estimate.
     n_persons_ : int
         Number of persons, where a person may have several rows.
-    description_ : Description or None
-        What was said of the table.
+    description_ : Description
+        What was said of the table, where something was.
     feature_names_in_ : array of str
         Column names, where the table had them.
     mean_, scale_ : array of shape (d,) or None
@@ -371,7 +371,8 @@ class DPPCA(Choices, PrivatePCA):
         )
 
     def _design(self, table: Table, shares: Shares | None) -> Design:
-        public = Public.about(table, _validate.one_of(tuple(Neighbors), neighbors=self.neighbors))
+        wanted = _validate.one_of(tuple(Neighbors), neighbors=self.neighbors)
+        public = Public.about(table, Neighbors(wanted))
         if public.moves.replaces:  # a secret number must not show by a refusal
             check_rows(table.n_samples)
         if public.weighted and shares is not None and shares.counts_rows:
