@@ -503,7 +503,9 @@ def _warn_of_weakness(design: Design, stacklevel: int) -> None:
     """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
     for lost in design.lost:
         raise ParameterError(lost)
-    warn_of_large_delta(design.delta, design.public.n_samples, stacklevel)
+    public = design.public
+    if public.moves.replaces:  # of a secret number nothing is said
+        warn_of_large_delta(design.delta, public.n_samples, stacklevel, public.those)
     reached = design.guarantee(design.debit, entered=False, seeded=False).nominal_epsilon
     stronger = reached > design.epsilon
     said = (
