@@ -170,7 +170,7 @@ def _sentence(problem: Any) -> str:
     if not inside:
         return f"{_where(path)}Must be a section with keys below it, as [columns.age]."
     [name] = inside
-    if problem.validator is None:
+    if problem.validator_value == {}:  # nothing may stand there
         return f"{_where(place)}`{name}` is for {_FOR[name]}. Delete it, or change `type`."
     value = problem.instance
     return (
