@@ -147,6 +147,11 @@ def test_dates(cell, days):
 def test_dates_by_a_format():
     cells = ["31.01.2020", "1.2.2020", "2020-01-31", "31.02.2020", "٣١.٠١.٢٠٢٠", DAY, ""]
     same(read(cells, type="date", origin=DAY, format="%d.%m.%Y"), [30, 31, NAN, NAN, NAN, 0, NAN])
+    few = ["31.01.79", "1.1.220", "31.01.20200", "+1.1.2020", "1. 1.2020", "31.01.2020 10:00"]
+    same(read(few, type="date", origin=DAY, format="%d.%m.%Y"), [NAN] * 6)
+    same(read(["202012", "2020112"], type="date", origin=DAY, format="%Y%m%d"), [NAN] * 2)
+    named = ["1 March 2020 at 10 pm", "01 march 2020 at 9 AM", "1 Mar 2020 at 10 pm"]
+    same(read(named, type="date", origin=DAY, format="%d %B %Y at %I %p"), [60, 60, NAN])
     numbers = [20200102, np.int32(20200102), "20200102"]
     same(read(numbers, type="date", origin=DAY, format="%Y%m%d"), [1, 1, 1])
 
