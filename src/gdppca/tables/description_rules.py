@@ -55,16 +55,21 @@ def as_plain(plain: Any) -> Plain:
 
 def check(plain: Plain, *, complete: bool) -> None:
     """Refuse what breaks a rule; of an incomplete one only what was already written down."""
-    if complete:
-        require_filled_in(to_fill_in(plain))
     _require_finite(plain)
-    for problem in _validator().iter_errors(plain):
-        if complete or problem.validator not in ("required", "minProperties"):
-            raise DescriptionError(_sentence(problem))
+    problems = list(_validator().iter_errors(plain))
+    _refuse(problem for problem in problems if problem.validator == "additionalProperties")
+    if complete:  # a key that is misspelt is not called missing
+        require_filled_in(to_fill_in(plain))
+    _refuse(p for p in problems if complete or p.validator not in ("required", "minProperties"))
     _check_table(plain.get("table", {}), plain["columns"])
     for name, column in plain["columns"].items():
         _check_column(name, column, plain.get("table", {}))
     _require_own_names(plain["columns"])
+
+
+def _refuse(problems: Iterator[Any]) -> None:
+    for problem in problems:
+        raise DescriptionError(_sentence(problem))
 
 
 def to_fill_in(plain: Any) -> Iterator[tuple[str, str]]:

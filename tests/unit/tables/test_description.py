@@ -134,6 +134,7 @@ REFUSED = {
     "key without a section": ("person = 'p'\n" + A, "'person'. It belongs below .table."),
     "unknown key of the table": ("[table]\ndelimeter = ';'\n" + A, "Did you mean `delimiter`"),
     "unknown key": (A + "levles = ['x', 'y']\n", "columns.a.*'levles'. Did you mean `levels`"),
+    "misspelt levels": (A + "type='category'\nlevles = ['x', 'y']\n", "Did you mean `levels`"),
     "key of a table": (A + "person = 'x'\n", "columns.a.*It belongs below .table."),
     "key of a column": ("[table]\nspread = 2\n" + A, "table.*below its own heading"),
     "far key": (A + "zzzz = 1\n", "columns.a.*Known are `type`"),
