@@ -13,6 +13,7 @@ from typing import Any
 from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
+from gdppca.tables.description import Description
 from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import group_codes
@@ -33,6 +34,8 @@ def open_table(
     categories: Any = None,
     assume_shuffled: bool = False,
     whole: bool | None = None,
+    description: Description | None = None,
+    gaps: bool = False,
 ) -> Table:
     """The table behind a source.
 
@@ -54,6 +57,10 @@ def open_table(
     whole : bool, optional
         Whether all rows must be in memory (True) or are read in parts (False). None reads what
         lies in memory and small files whole, and everything else in parts.
+    description : Description, optional
+        What is publicly known of the table; its features are the columns then.
+    gaps : bool, default False
+        Whether missing cells are NaN; they are refused otherwise.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def open_table(
     if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
         if assume_shuffled:
             raise ParameterError("`assume_shuffled` is for rows that are read in parts.")
-        table, labels = _in_memory(source, noise, columns, groups)
+        table, labels = _in_memory(source, noise, columns, groups, description, gaps)
         if groups is None and categories is None:
             return table
         codes, names = group_codes(labels, categories, table.n_samples)
@@ -83,7 +90,8 @@ def open_table(
             "`variances`, `score_map` and `groups`, like every estimator but DPPCA, need a table "
             "in memory, or one CSV or Parquet file that fits into memory."
         )
-    return _in_parts(source, package, None if assume_shuffled else noise.keys(), columns)
+    keys = None if assume_shuffled else noise.keys()
+    return _in_parts(source, package, keys, columns, description, gaps)
 
 
 def _check_columns(columns: list[str] | None) -> None:
@@ -124,28 +132,38 @@ def _is_files(source: Any) -> bool:
 
 
 def _in_memory(
-    source: Any, noise: Noise, columns: list[str] | None, groups: Any
+    source: Any,
+    noise: Noise,
+    columns: list[str] | None,
+    groups: Any,
+    description: Description | None,
+    gaps: bool,
 ) -> tuple[MemoryTable, Any]:
     """A table in memory, and the labels of its rows."""
     if _is_files(source):
         [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
         beside = groups if isinstance(groups, str) else None
-        matrix = read_table(file, _features(file, columns, beside))
-        groups = groups if beside is None else read_labels(file, beside)
+        features = _features(file, columns, beside, description)
+        matrix = read_table(file, features, description, gaps)
+        groups = groups if beside is None else read_labels(file, beside, description)
     elif columns is not None:
         raise ParameterError("`columns` are for files: select those of a table before.")
     else:
-        matrix = as_matrix(source)
+        matrix = as_matrix(source, gaps)
     return MemoryTable(matrix.values, matrix.names, noise), groups
 
 
-def _features(file: Path, columns: list[str] | None, beside: str | None) -> list[str] | None:
+def _features(
+    file: Path, columns: list[str] | None, beside: str | None, description: Description | None
+) -> list[str] | None:
     """Columns of the analysis beside one that holds labels."""
     if beside is None:
         return columns
-    every = column_names(file)
+    every = column_names(file, description)
     if beside not in every:
         raise ParameterError(f"'{file}' has no column '{beside}' for the groups.")
+    if columns is None and description is not None and description.columns:
+        columns = [column.name for column in description.columns]
     if columns is None:
         return [name for name in every if name != beside]
     if beside in columns:
@@ -154,7 +172,12 @@ def _features(file: Path, columns: list[str] | None, beside: str | None) -> list
 
 
 def _in_parts(
-    source: Any, package: str, keys: OrderKeys | None, columns: list[str] | None
+    source: Any,
+    package: str,
+    keys: OrderKeys | None,
+    columns: list[str] | None,
+    description: Description | None,
+    gaps: bool,
 ) -> Table:
     if package == "dask":
         from gdppca.tables.dask import DaskEngine
@@ -166,12 +189,12 @@ def _in_parts(
         return SparkEngine(source, keys, columns)
     from gdppca.tables.duck import DuckEngine
 
-    return DuckEngine(_source(source, package), keys, columns)
+    return DuckEngine(_source(source, package, description), keys, columns, description, gaps)
 
 
-def _source(source: Any, package: str) -> Source:
+def _source(source: Any, package: str, description: Description | None) -> Source:
     if isinstance(source, str | os.PathLike | list | tuple):
-        return _files(source)
+        return _files(source, description)
     if package == "pyarrow":
         once = hasattr(source, "read_next_batch")
         return Spooled(source) if once else ArrowData(source)
@@ -183,10 +206,10 @@ def _source(source: Any, package: str) -> Source:
     )
 
 
-def _files(source: Any) -> Source:
+def _files(source: Any, description: Description | None) -> Source:
     """Files by their names; what the system says of things that are none may quote them."""
     try:
-        return found_files(source)
+        return found_files(source, description)
     except GdppcaError:
         raise
     except (OSError, TypeError, ValueError):
