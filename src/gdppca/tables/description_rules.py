@@ -20,7 +20,7 @@ from typing import Any
 from gdppca._errors import DescriptionError
 from gdppca._validate import shown
 from gdppca._words import listed
-from gdppca.tables.spelling import code_text, day_in, number_in, trimmed
+from gdppca.tables.spelling import DIRECTIVES, code_text, day_in, number_in, trimmed
 
 TYPES = ("number", "yes-no", "category", "date")
 # What a type cannot do without, and what a template asks for.
@@ -37,7 +37,6 @@ _FOR = {
     "typical": "numbers and dates: what is usual of indicators is known",
     "spread": "numbers and dates: what is usual of indicators is known",
 }
-_DIRECTIVES = set("YymbBdjHIpMSf%")  # of dates, that mean the same to Python and to DuckDB
 _DAYS = (date(2001, 2, 3), date(2024, 11, 25), date(1987, 12, 31))
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -170,7 +169,7 @@ def _sentence(problem: Any) -> str:
     if not inside:
         return f"{_where(path)}Must be a section with keys below it, as [columns.age]."
     [name] = inside
-    if problem.validator is None:
+    if problem.validator_value == {}:  # nothing may stand there
         return f"{_where(place)}`{name}` is for {_FOR[name]}. Delete it, or change `type`."
     value = problem.instance
     return (
@@ -308,13 +307,10 @@ def _require_not_missing(where: str, levels: list[str], column: Plain, table: Pl
 
 def _tells_days(written_as: str) -> bool:
     """Whether a format is understood by all readers, and gives back the day that was written."""
-    if not set(re.findall("%(.?)", written_as, re.DOTALL)) <= _DIRECTIVES:
+    if not set(re.findall("%(.?)", written_as, re.DOTALL)) <= DIRECTIVES:
         return False
     try:
-        return all(
-            datetime.strptime(each.strftime(written_as), written_as).date() == each
-            for each in _DAYS
-        )
+        return all(day_in(each.strftime(written_as), written_as) == each for each in _DAYS)
     except (ValueError, re.error):
         return False
 
