@@ -64,19 +64,18 @@ class Wishes:
         """The same with what the description says, where nothing else is said."""
         if self.description is None:
             return self._checked()
-        if self.columns is not None:
-            raise ParameterError(
-                "`columns` and `description` both name the columns. Leave one of them out."
-            )
         told = self.description
         if isinstance(told, str | os.PathLike):
             told = Description.load(told)
         if not isinstance(told, Description):
             raise ParameterError("`description` must be a Description or the name of its file.")
         told.require_complete()
+        if self.columns is not None and told.columns:
+            told = told.only(self.columns)
         return replace(
             self,
             description=told,
+            columns=None if told.columns else self.columns,
             persons=told.person if self.persons is None else self.persons,
             weights=told.weight if self.weights is None else self.weights,
             largest_weight=told.largest_weight
@@ -98,8 +97,14 @@ class Wishes:
         return self
 
     @property
+    def described(self) -> Description | None:
+        """The description, where it says more than how a file is written."""
+        told: Description | None = self.description
+        return told if told is not None and told.columns else None
+
+    @property
     def _features(self) -> list[str]:
-        if self.description is not None:
+        if self.described is not None:
             return [column.name for column in self.description.columns]
         return self.columns or []
 
@@ -113,7 +118,7 @@ class Wishes:
         for name in self.beside:
             if name not in every:
                 raise ParameterError(f"{where} has no column '{name}'.")
-        if self.description is not None:
+        if self.description is not None and self.description.columns:
             return None
         if self.columns is None and self.beside:
             return [name for name in every if name not in self.beside]
@@ -126,11 +131,11 @@ class Wishes:
         ids = read(self.persons) if isinstance(self.persons, str) else self.persons
         return persons_of(ids, n_rows, noise.keys())
 
-    def shares_in(self, read: ColumnReader, n_rows: int) -> np.ndarray | None:
+    def shares_in(self, numbers: ColumnReader, n_rows: int) -> np.ndarray | None:
         """What each row counts by its weight, where there is one."""
         if self.weights is None:
             return None
-        weights = read(self.weights) if isinstance(self.weights, str) else self.weights
+        weights = numbers(self.weights) if isinstance(self.weights, str) else self.weights
         return weight_shares(weights, self.largest_weight, n_rows)
 
     def groups_in(self, read: ColumnReader) -> Any:
