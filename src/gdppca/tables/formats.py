@@ -13,7 +13,7 @@ from typing import Any
 from gdppca._errors import DataError
 from gdppca.tables import statfiles, workbooks
 from gdppca.tables.cells import MISSING
-from gdppca.tables.described import NUMBERS, chosen_columns
+from gdppca.tables.described import NUMBERS, chosen_columns, featured
 from gdppca.tables.description import Description
 from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
