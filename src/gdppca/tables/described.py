@@ -20,7 +20,7 @@ from gdppca.tables.cells import NO, TRUE_FALSE, YES, require_labels
 from gdppca.tables.description import Column, Description
 from gdppca.tables.frames import Matrix
 from gdppca.tables.headers import require_columns
-from gdppca.tables.spelling import number_in
+from gdppca.tables.spelling import day_pattern, number_in
 
 NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 LONG = r"DECIMAL.*|U?HUGEINT"
@@ -247,7 +247,9 @@ def _date_value(cell: Cell) -> str:
         day = f"CAST({f'make_timestamp(epoch_us({t}))' if zoned else t} AS DATE)"
         day = f"CASE WHEN isfinite({t}) THEN {day} END"
     elif column.format:
-        day = f"CAST(try_strptime({t}, {literal(column.format)}) AS DATE)"
+        spelt = f"regexp_full_match({t}, {literal(day_pattern(column.format))})"
+        found = f"try_strptime({t}, {literal(column.format)})"
+        day = f"CASE WHEN {spelt} THEN CAST({found} AS DATE) END"
     else:
         iso = rf"regexp_full_match({t}, '\d{{4}}-\d{{2}}-\d{{2}}([T ](?s:.*))?')"
         day = f"CASE WHEN {iso} THEN TRY_CAST(left({t}, 10) AS DATE) END"
