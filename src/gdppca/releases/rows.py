@@ -53,7 +53,7 @@ def require_replacing(release: Release) -> None:
 def opened_for(
     X: Any, release: Release, noise: Noise, persons: Any = None
 ) -> tuple[MemoryTable, Public]:
-    """A table in memory with the columns of the release, read as it was described, about whom it is.
+    """A table in memory with the columns of the release, read as it was described.
 
     At least two rows or persons.
     """
