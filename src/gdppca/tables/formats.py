@@ -30,6 +30,8 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     "number", "yes-no", "date" or "text"; "" where a format, such as CSV, declares nothing.
     """
     path = Path(path)
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'.")
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
     source = Files([path], f"'{path}'", description)
