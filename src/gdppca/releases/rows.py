@@ -87,7 +87,8 @@ def opened_for(
 
 def state_of(release: Release) -> State:
     """What a fit knew when it had made this release, for what more is drawn."""
-    values = None if release.scatter is None else linalg.eigenvalues_descending(release.matrix)
+    matrix = release.matrix
+    values = None if matrix is None else linalg.eigenvalues_descending(matrix)
     return State(
         components=release.components,
         location=release.location,
