@@ -22,7 +22,7 @@ from rich.table import Column
 from typer.core import TyperCommand
 
 from gdppca._errors import GdppcaError, PrivacyWarning
-from gdppca.cli.options import OPTION_OF, options_of
+from gdppca.cli.options import OPTION_OF, options_of, spelt_options
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
     from gdppca.kernels import Progress
@@ -65,12 +65,18 @@ def command(app: typer.Typer, cls: type[Command] = Command) -> Callable[[Run], R
     return add
 
 
-def in_options(sentence: str) -> str:
-    """A sentence about parameters of Python, about the options of the command at hand.
+def in_options(sentence: str, command: str | None = None) -> str:
+    """A sentence about parameters of Python, about the options of a command, or of the one at hand.
 
     `n_components` becomes `--components`, and `scale='private'` becomes `--scale private`.
     Names of files and columns stand in quotes, and stay as they are.
     """
+    if command is not None:
+        before = _options.set(spelt_options(command))
+        try:
+            return in_options(sentence)
+        finally:
+            _options.reset(before)
     return re.sub(r"(?<!')`([\w ]+)(?:=([^`]+))?`(?!')( must be None)?", _spelt, sentence)
 
 
