@@ -21,7 +21,7 @@ from rich.progress import Progress as Bar
 from rich.table import Column
 from typer.core import TyperCommand
 
-from gdppca._errors import GdppcaError, PrivacyWarning
+from gdppca._errors import DescriptionError, GdppcaError, PrivacyWarning
 from gdppca.cli.options import OPTION_OF, options_of, spelt_options
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
@@ -105,7 +105,7 @@ def friendly() -> Iterator[None]:
             _print_notes(error)
             raise typer.Exit(130) from None
         except (GdppcaError, OSError, UnicodeEncodeError) as error:
-            errors.print(f"[red]error:[/] {escape(in_options(_said(error)))}", soft_wrap=True)
+            errors.print(f"[red]error:[/] {escape(_said(error))}", soft_wrap=True)
             _print_notes(error)
             raise typer.Exit(2) from None
 
@@ -119,8 +119,10 @@ def tell_files(width: int = 0, **paths: Path | None) -> None:
 
 def _said(error: Exception) -> str:
     match error:
-        case GdppcaError():
+        case DescriptionError(file=str()):  # about its keys, which are called as some options are
             return str(error)
+        case GdppcaError():
+            return in_options(str(error))
         case OSError():
             named = f" '{error.filename}'" if error.filename else ""
             return f"{error.strerror or 'input/output'}{named}"
