@@ -151,8 +151,9 @@ class Scatter:
         K_tilde, noise_sd = noisy_matrix(K_hat, level, noise), level.noise_sd
         if state.number is not None:
             number = self._number(state, K_tilde, noise_sd)
-            K_tilde, noise_sd = (x * (self.public.n_samples / number) for x in (K_tilde, noise_sd))
-            state = state.with_(number=number)
+            ratio = self.public.n_samples / number
+            K_tilde, noise_sd = K_tilde * ratio, noise_sd * ratio
+            state = state.with_(estimate=number)
         kept = partial(self._kept, state, noise_sd)
         return state.with_matrix(K_tilde, noise_sd, kept, level.event)
 

@@ -303,6 +303,15 @@ def test_what_is_no_description_is_refused(plain):
         Description.from_dict(plain)
 
 
+def test_many_columns_that_are_alike_are_checked_one_by_one():
+    columns = {f"c{k}": {"typical": 1} for k in range(50)}
+    for name, said in (("c49", "columns.c49.*`typical`"), (" ", "name of a column is empty")):
+        with pytest.raises(DescriptionError, match=said):
+            Description.from_dict({"columns": columns | {name: {"typical": "x"}}})
+    with pytest.raises(DescriptionError, match="name of a column is empty"):
+        Description.from_dict({"columns": columns | {"\ud800": {"typical": 1}}})
+
+
 # --- Templates ------------------------------------------------------------------------------------
 
 
