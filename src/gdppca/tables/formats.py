@@ -66,13 +66,18 @@ def read_raw_table(
 
 def encoded(columns: dict[str, Any], chosen: Description, gaps: bool, where: str) -> Matrix:
     """Cells as features; a column with missing ones is refused unless gaps may be."""
-    values = encode(columns, chosen)
+    names = tuple(feature.name for feature in chosen.features)
+    return refused(Matrix(encode(columns, chosen), names), chosen, gaps, where)
+
+
+def refused(matrix: Matrix, chosen: Description, gaps: bool, where: str) -> Matrix:
+    """The same, unless a feature has a gap and none may be."""
     if not gaps:
-        unfit = np.isnan(values).any(axis=0)
+        unfit = np.isnan(matrix.values).any(axis=0)
         for feature, wrong in zip(chosen.features, unfit, strict=True):
             if wrong:
                 raise refused_cells(feature.column, where)
-    return Matrix(values, tuple(feature.name for feature in chosen.features))
+    return matrix
 
 
 def _raw_types(path: Path, description: Description | None) -> dict[str, str]:

@@ -14,11 +14,12 @@ from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
 from gdppca.tables.description import Description
-from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
-from gdppca.tables.frames import as_matrix
+from gdppca.tables.files import can_read_whole, column_names, is_raw, read_labels, read_table
+from gdppca.tables.frames import Matrix
+from gdppca.tables.gathered import frame_features, gathered, is_gathered
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
-from gdppca.tables.sources import ArrowData, Source, Spooled, files_behind, found_files
+from gdppca.tables.sources import ArrowData, Numbers, Source, Spooled, files_behind, found_files
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 _PATHS = (str, os.PathLike)
@@ -114,13 +115,16 @@ def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: boo
     """Whether rows are read in parts: they live elsewhere, are many, or keep their order."""
     if package in ("dask", "pyspark", *_OF_DUCKDB):
         return True
+    if is_gathered(source):
+        return assume_shuffled and not whole
     if not _is_files(source):
         return False
     [first, *others] = [source] if isinstance(source, _PATHS) else list(source)
     file = Path(first)
     if others or not file.is_file() or not can_read_whole(file):
         return True
-    return not whole and (assume_shuffled or file.stat().st_size > _LARGEST_AT_ONCE)
+    large = file.stat().st_size > _LARGEST_AT_ONCE and not is_raw(file)
+    return not whole and (assume_shuffled or large)
 
 
 def _is_files(source: Any) -> bool:
@@ -146,10 +150,12 @@ def _in_memory(
         features = _features(file, columns, beside, description)
         matrix = read_table(file, features, description, gaps)
         groups = groups if beside is None else read_labels(file, beside, description)
+    elif is_gathered(source):
+        matrix = gathered(source, columns, description, gaps)
     elif columns is not None:
         raise ParameterError("`columns` are for files: select those of a table before.")
     else:
-        matrix = as_matrix(source, gaps)
+        matrix = frame_features(source, description, gaps)
     return MemoryTable(matrix.values, matrix.names, noise), groups
 
 
@@ -189,7 +195,23 @@ def _in_parts(
         return SparkEngine(source, keys, columns)
     from gdppca.tables.duck import DuckEngine
 
+    matrix = _whole_only(source, columns, description, gaps)
+    if matrix is not None:
+        return DuckEngine(Numbers(matrix, "The table"), keys, gaps=gaps)
     return DuckEngine(_source(source, package, description), keys, columns, description, gaps)
+
+
+def _whole_only(
+    source: Any, columns: list[str] | None, description: Description | None, gaps: bool
+) -> Matrix | None:
+    """What can be read in parts only after it was read whole; None for everything else."""
+    if is_gathered(source):
+        return gathered(source, columns, description, gaps)
+    if _is_files(source):
+        files = [Path(each) for each in ([source] if isinstance(source, _PATHS) else source)]
+        if len(files) == 1 and is_raw(files[0]):
+            return read_table(files[0], columns, description, gaps)
+    return None
 
 
 def _source(source: Any, package: str, description: Description | None) -> Source:

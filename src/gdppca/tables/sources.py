@@ -10,10 +10,12 @@ from typing import Any
 
 from gdppca._errors import DataError
 from gdppca.tables.base import changed, require_package
+from gdppca.tables.batches import stream_of
 from gdppca.tables.cells import MISSING, spells_no_number
 from gdppca.tables.described import literal
 from gdppca.tables.description import Description
 from gdppca.tables.dialects import LONGEST_LINE, Dialect, dialect_of, plain_copy, require_letters
+from gdppca.tables.frames import Matrix
 from gdppca.tables.headers import csv_header, parquet_names, require_columns, require_header
 
 _ENDINGS = {
@@ -95,6 +97,20 @@ class Spooled(ArrowData):
         connection.execute(f"ATTACH {literal(folder / 'spooled.duckdb')} AS spooled")
         connection.from_arrow(ask()).create("spooled.batches")
         self._view(connection, connection.sql("FROM spooled.batches"))
+
+
+class Numbers(Source):
+    """Numbers in memory, which are read in parts as those of files are."""
+
+    def __init__(self, matrix: Matrix, name: str) -> None:
+        self._matrix = matrix
+        self.name = name
+
+    def open(self, connection: Any, folder: Path | None) -> None:
+        """Look at the numbers where they are."""
+        values = self._matrix.values
+        names = self._matrix.names or tuple(f"x{k}" for k in range(values.shape[1]))
+        self._view(connection, connection.from_arrow(stream_of(values)), names=list(names))
 
 
 def _listed(paths: list[Path]) -> str:
