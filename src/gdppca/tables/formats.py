@@ -21,7 +21,7 @@ from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
 from gdppca.tables.frames import Matrix, refuse_text
 from gdppca.tables.scratch import private_folder
-from gdppca.tables.sources import Files
+from gdppca.tables.sources import found_files
 
 FORMATS = (*workbooks.ENDINGS, *statfiles.ENDINGS)
 
@@ -32,9 +32,9 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     "number", "yes-no", "date" or "text"; "" where a format, such as CSV, declares nothing.
     """
     path = Path(path)
-    if path.suffix.lower() in FORMATS:
+    if path.suffix.lower() in FORMATS and path.is_file():
         return _raw_types(path, description)
-    source = Files([path], f"'{path}'", description)
+    source = found_files(path, description)
     with private_folder() as folder, Reader(source).connected(folder):
         return {
             name: "" if source.spelt else _declared(kind) for name, kind in source.types.items()
