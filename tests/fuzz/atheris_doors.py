@@ -3,9 +3,9 @@
 ``PYTHONPATH=tests python tests/fuzz/atheris_doors.py csv -runs=300000 -seed=1``
 
 Doors are csv, parquet, both of them in parts (a fit that reads by DuckDB, a thousand times slower),
-dialects (CSV by a description), workbook, spss and stata, release and sealed (a release whose
-checksum is made right again, so that what lies behind it is reached). Only code that reads is
-instrumented: compiled kernels cannot be.
+description, dialects (CSV by a description), workbook, spss and stata, release and sealed (a
+release whose checksum is made right again, so that what lies behind it is reached). Only code that
+reads is instrumented: compiled kernels cannot be.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ DOORS = {
     "workbook": (doors.workbook_door, [doors.example_workbook()]),
     "spss": (doors.statfile_door, [doors.example_statfile()]),
     "stata": (partial(doors.statfile_door, ending=".dta"), [doors.example_statfile(".dta")]),
+    "description": (doors.description_door, [doors.example_description()]),
     "release": (doors.release_door, [doors.example_release()]),
     "sealed": (
         doors.sealed_release_door,

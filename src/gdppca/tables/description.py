@@ -161,6 +161,7 @@ class Description:
         _rewrite(self, largest_weight=_plain_number(self.largest_weight))
         rules.require_names([column.name for column in self.columns])
         rules.check(self.to_dict(), complete=False)
+        _rewrite(self, skip=int(self.skip))
 
     @property
     def features(self) -> tuple[Feature, ...]:

@@ -37,6 +37,7 @@ _FOR = {
     "typical": "numbers and dates: what is usual of indicators is known",
     "spread": "numbers and dates: what is usual of indicators is known",
 }
+_NAMELESS = "The name of a column is empty, or no text. Name it as in the header of the file."
 _DAYS = (date(2001, 2, 3), date(2024, 11, 25), date(1987, 12, 31))
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -55,16 +56,31 @@ def as_plain(plain: Any) -> Plain:
 
 def check(plain: Plain, *, complete: bool) -> None:
     """Refuse what breaks a rule; of an incomplete one only what was already written down."""
-    if complete:
-        require_filled_in(to_fill_in(plain))
     _require_finite(plain)
-    for problem in _validator().iter_errors(plain):
-        if complete or problem.validator not in ("required", "minProperties"):
-            raise DescriptionError(_sentence(problem))
+    problems = list(_validator().iter_errors(_outline(plain)))
+    _refuse(problem for problem in problems if problem.validator == "additionalProperties")
+    if complete:  # a key that is misspelt is not called missing
+        require_filled_in(to_fill_in(plain))
+    _refuse(p for p in problems if complete or p.validator not in ("required", "minProperties"))
+    _check_names(plain["columns"])
     _check_table(plain.get("table", {}), plain["columns"])
     for name, column in plain["columns"].items():
         _check_column(name, column, plain.get("table", {}))
     _require_own_names(plain["columns"])
+
+
+def _outline(plain: Any) -> Any:
+    """The same with one of the columns that are described alike: the schema takes 0.3 ms each."""
+    columns = plain.get("columns") if isinstance(plain, Mapping) else None
+    if not isinstance(columns, dict):
+        return plain
+    unlike = {repr(column): name for name, column in reversed(columns.items())}
+    return {**plain, "columns": {name: columns[name] for name in reversed(unlike.values())}}
+
+
+def _refuse(problems: Iterator[Any]) -> None:
+    for problem in problems:
+        raise DescriptionError(_sentence(problem))
 
 
 def to_fill_in(plain: Any) -> Iterator[tuple[str, str]]:
@@ -163,7 +179,7 @@ def _sentence(problem: Any) -> str:
     if not path and problem.validator == "type":
         return "A description is a table of keys with the sections [table] and [columns.…]."
     if path == ["columns"] and problem.validator in ("pattern", "not"):
-        return "The name of a column is empty, or no text. Name it as in the header of the file."
+        return _NAMELESS
     if problem.validator in ("required", "minProperties"):
         return "No column is described. Write a section for each, as [columns.age]."
     if not inside:
@@ -227,6 +243,12 @@ def _is_finite(number: Real) -> bool:
         return math.isfinite(float(number))
     except OverflowError:
         return False
+
+
+def _check_names(columns: Plain) -> None:
+    """Refuse names that no header has; the schema says the same."""
+    if any(not name.strip() or re.search("[\ud800-\udfff]", name) for name in columns):
+        raise DescriptionError(_NAMELESS)
 
 
 def _check_table(table: Plain, columns: Plain) -> None:

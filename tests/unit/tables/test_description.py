@@ -134,6 +134,7 @@ REFUSED = {
     "key without a section": ("person = 'p'\n" + A, "'person'. It belongs below .table."),
     "unknown key of the table": ("[table]\ndelimeter = ';'\n" + A, "Did you mean `delimiter`"),
     "unknown key": (A + "levles = ['x', 'y']\n", "columns.a.*'levles'. Did you mean `levels`"),
+    "misspelt levels": (A + "type='category'\nlevles = ['x', 'y']\n", "Did you mean `levels`"),
     "key of a table": (A + "person = 'x'\n", "columns.a.*It belongs below .table."),
     "key of a column": ("[table]\nspread = 2\n" + A, "table.*below its own heading"),
     "far key": (A + "zzzz = 1\n", "columns.a.*Known are `type`"),
@@ -300,6 +301,15 @@ def test_one_word_is_no_list_of_words():
 def test_what_is_no_description_is_refused(plain):
     with pytest.raises(DescriptionError):
         Description.from_dict(plain)
+
+
+def test_many_columns_that_are_alike_are_checked_one_by_one():
+    columns = {f"c{k}": {"typical": 1} for k in range(50)}
+    for name, said in (("c49", "columns.c49.*`typical`"), (" ", "name of a column is empty")):
+        with pytest.raises(DescriptionError, match=said):
+            Description.from_dict({"columns": columns | {name: {"typical": "x"}}})
+    with pytest.raises(DescriptionError, match="name of a column is empty"):
+        Description.from_dict({"columns": columns | {"\ud800": {"typical": 1}}})
 
 
 # --- Templates ------------------------------------------------------------------------------------
