@@ -185,6 +185,8 @@ def _in_parts(
     description: Description | None,
     gaps: bool,
 ) -> Table:
+    if package in ("dask", "pyspark") and (description is not None or gaps):
+        raise ParameterError("Tables of Dask and Spark take neither a description nor gaps.")
     if package == "dask":
         from gdppca.tables.dask import DaskEngine
 
