@@ -73,6 +73,8 @@ class _Ahead:
 
     @classmethod
     def of(cls, found: Checked, weighted: bool, budget: dict[str, float]) -> _Ahead:
+        if not found.features:
+            return cls(False, [])
         unit = Unit.ROW if found.person is None else Unit.PERSON
         known: dict[str, Any] = {
             "protected": Protected(unit),
@@ -83,7 +85,7 @@ class _Ahead:
         }
         n = found.n_persons or found.n_rows
         scaled, said = found.has("units"), []
-        if scaled and found.features:
+        if scaled:
             refused, _ = foreseen(n, found.features, scale="private", **known)
             said, scaled = (
                 [f"fit would refuse: {in_options(each, 'fit')}" for each in refused],
