@@ -1,4 +1,4 @@
-"""`gdppca check`, as a steward types it: marked, without a cell, and ending with a fit that works."""
+"""`gdppca check`, as a steward types it: marked, without a cell, ending with a fit that works."""
 
 import shlex
 
