@@ -62,8 +62,11 @@ def _table(found: Checked) -> Table:
     alike: dict[str, list[str]] = {}
     for finding in found.findings:
         alike.setdefault(finding.words, []).append(finding.column or "(table)")
-    for words, names in alike.items():
-        table.add_row(Text(", ".join(names)), Text(words))
+    before = ""
+    for words, columns in alike.items():
+        names = ", ".join(columns)
+        table.add_row(Text("" if names == before else names), Text(words))
+        before = names
     if not alike:
         table.add_row("", "Nothing odd was found.")
     return table

@@ -18,6 +18,7 @@ def run(*, data: Path, output: Path, force: bool, person: str | None, **written:
     description = describe(data, person=person, **dialect_of(written))
     description.save(output)
     tell_files(Description=output)
+    _say(f"Columns: {', '.join(column.name for column in description.columns)}")
     file, table = shlex.quote(str(data)), shlex.quote(str(output))
     gaps = len(description.to_fill_in)
     first = f"1. Fill in what is publicly known, without looking at the data: {table}"

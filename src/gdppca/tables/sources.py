@@ -251,16 +251,16 @@ class Files(Source):
 def unreadable(where: str, kind: str, alone: bool = False) -> DataError:
     """What to say of a file that is not what its name says; `alone` is a header of one name."""
     titles = (
-        " Its header has one name: if lines of titles stand before the header, give --skip, or "
-        "skip in the description, with how many."
+        f"{'Its header has one name: if' if alone else 'If'} lines of titles stand before the "
+        "header, give --skip, or skip in the description, with how many."
     )
     letters = (
-        " If its letters are not UTF-8, give --encoding, or encoding in the description, such as "
+        "If its letters are not UTF-8, give --encoding, or encoding in the description, such as "
         "latin-1."
     )
     return DataError(
         f"{where} cannot be read as {kind}: it is damaged, empty or has rows of different lengths."
-        f"{titles if alone else ''}{letters if kind == 'csv' else ''}"
+        f"{f' {titles} {letters}' if kind == 'csv' else ''}"
     )
 
 
