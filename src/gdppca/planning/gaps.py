@@ -1,15 +1,10 @@
 r"""Law of a matrix that is corrected for missing cells, in the basis of the true directions.
 
 How the columns' rates meet the directions depends on the loadings, which nobody knows beforehand:
-a few random bases stand for them. Cells are missing completely at random. Given a row x the mean
-over all patterns of missing cells is one integral,
-
-.. math:: \frac{E[u_j u_k \mid x]}{q_j q_k} = x_j x_k \int_0^\infty e^{-t(x_j^2 + x_k^2)}
-    \prod_{l \ne j, k} \bigl(1 - q_l + q_l e^{-t x_l^2}\bigr)\, dt,
-
-likewise on the diagonal, and is averaged over simulated rows; the matrix of whole rows, whose mean
-is known, takes most of the simulation's error out. Lengths of rows cancel, so that tails do not
-matter. The noise and the errors of the rates are those of `gdppca.theory.rates`.
+a few random bases stand for them. What the correction leaves is averaged over all patterns of
+missing cells (`gdppca.theory.patterns`) and over simulated rows; the matrix of whole rows, whose
+mean is known, takes most of the simulation's error out. Tails do not matter. The noise and the
+errors of the rates are those of `gdppca.theory.rates`.
 """
 
 from __future__ import annotations
@@ -23,14 +18,13 @@ import numpy as np
 from gdppca.linalg import directions
 from gdppca.noise.bits import generator_for
 from gdppca.theory import spherical_eigenvalues
+from gdppca.theory.patterns import FEW, mean_over_patterns
 from gdppca.theory.rates import corrected, divisors, entry_sd
 
 _SEED = 20_251_014  # of a simulation without data; any number would do
 _BASES = 10
-_FEW = 100  # columns; of more the correction leaves hardly anything
 _ROWS = (200, 4000)
 _WORK = 2_500_000  # rows times columns²
-_LOG_T, _STEP = np.arange(-7.0, 12.0, 0.4), 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,31 +90,16 @@ def _corrected(rates: tuple[float, ...], variances: tuple[float, ...]) -> Correc
     for basis in bases:
         unit = directions(generator.standard_normal((rows, d)) * np.sqrt(lam))[0]
         own = unit @ basis.T
-        if d > _FEW or (q == 1).all():
+        if d > FEW or (q == 1).all():
             means.append(np.diag(phi) / q.mean())
         else:
-            turned = basis.T @ (_mean_over_patterns(own, q) / rows) @ basis
+            turned = basis.T @ mean_over_patterns(own, q) @ basis
             share = np.trace(turned)  # of the matrix of whole rows, whose mean is known
             means.append(turned - share * (unit.T @ unit / rows - np.diag(phi)))
         seen = generator.random(own.shape) < q
         spread.append(_spread(own, seen, q, basis))
     sampling = np.mean(spread, axis=0)
     return Corrected(bases, np.array(means), sampling * (1 - 0.5 * np.eye(d)))
-
-
-def _mean_over_patterns(unit: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Sum over rows of the corrected matrix, each averaged over all patterns of missing cells."""
-    d = unit.shape[1]
-    total, own = np.zeros((d, d)), np.zeros(d)
-    for log_t in _LOG_T:
-        kept = np.exp(-np.exp(log_t) * unit**2)
-        either = np.maximum(1 - q + q * kept, 1e-300)
-        weight = _STEP * np.exp(log_t + np.log(either).sum(axis=1))
-        part = unit * kept / either
-        total += (weight[:, None] * part).T @ part
-        own += weight @ (unit * part)
-    np.fill_diagonal(total, own)
-    return total
 
 
 def _spread(unit: np.ndarray, seen: np.ndarray, q: np.ndarray, basis: np.ndarray) -> np.ndarray:

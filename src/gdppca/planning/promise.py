@@ -101,7 +101,7 @@ def _observed(missing: Any, d: int) -> np.ndarray | None:
         asked = _validate.one_of(_POLICIES, missing=missing)
         return np.ones(d) if asked == "rates" else None
     shares = _validate.floats(missing)
-    if shares is None or shares.shape not in ((), (d,)):
+    if shares is None or shares.shape not in ((), (1,), (d,)):
         raise ParameterError(
             f"`missing` must be a share of missing cells, or {d} of them: one for each column."
         )

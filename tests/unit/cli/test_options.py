@@ -35,6 +35,9 @@ REFUSED_BY_PLAN = REFUSED | {
     "columns": ["0"],
     "spectrum": ["nowhere"],
     "target": ["3"],
+    "unit": ["patient"],
+    "neighbors": ["none"],
+    "missing": ["2"],
 }
 # A ledger's address is refused as an address, and a lone flag cannot be wrong.
 NEVER_REFUSED = {"ledger", "assume_shuffled", "columns"}
