@@ -19,7 +19,7 @@ from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
 from gdppca.tables.frames import Matrix, refuse_text
 from gdppca.tables.scratch import private_folder
-from gdppca.tables.sources import Files
+from gdppca.tables.sources import found_files
 
 FORMATS = (*workbooks.ENDINGS, *statfiles.ENDINGS)
 
@@ -34,7 +34,7 @@ def declared_columns(path: str | Path, description: Description | None = None) -
         raise DataError(f"There is no file '{path}'.")
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
-    source = Files([path], f"'{path}'", description)
+    source = found_files(path, description)
     with private_folder() as folder, Reader(source).connected(folder):
         return {
             name: "" if source.spelt else _declared(kind) for name, kind in source.types.items()
