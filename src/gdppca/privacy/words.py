@@ -76,7 +76,7 @@ def weakly(guarantee: Guarantee) -> str:
 
 def _everybody(guarantee: Guarantee) -> str:
     if guarantee.unit == "person":
-        return "Every person is protected with all of their rows"
+        return "Every person in this table is protected with all of their rows"
     return "Every person with one row is protected"
 
 

@@ -114,7 +114,7 @@ class MapCounts:
         if isinstance(self.bins, str):
             _validate.one_of(("auto",), bins=self.bins)
             rows = self.public.n_seen / self.groups
-            return (histogram.automatic_bins(rows, self.level.noise_sd),) * 2
+            return (histogram.automatic_bins(rows, self.level.noise_sd, self.groups),) * 2
         if np.ndim(self.bins) == 0:
             return (_validate.count(bins=self.bins),) * 2
         if np.shape(self.bins) == (2,):
@@ -162,7 +162,9 @@ class MapCounts:
             rows = divided(rows, state.scale)
             # Every row is scaled by its own power of two, so that no sum overflows.
             _, exponent = np.frexp(np.max(np.abs(rows), axis=1))
-            scores = np.ldexp(rows, -exponent[:, None]) @ state.components[list(self.axes)].T
+            # einsum and not a matrix product: a row's bits are its own, however many others are.
+            directions = state.components[list(self.axes)]
+            scores = np.einsum("nd,md->nm", np.ldexp(rows, -exponent[:, None]), directions)
             return np.clip(np.ldexp(scores, exponent[:, None]), -LARGEST, LARGEST)
 
 
@@ -175,6 +177,7 @@ def _likely_scores(rows: np.ndarray, state: State) -> np.ndarray:
     """
     V, m = state.components, len(state.components)
     values = state.eigenvalues
+    assert values is not None
     rest = max(float(np.mean(values[m:])), 0.0) if len(values) > m else 0.0
     ridge = np.diag(rest / np.maximum(values[:m], max(rest, np.finfo(float).tiny)))
     scores = np.empty((len(rows), m))

@@ -13,13 +13,13 @@ from typing import Any
 from gdppca._errors import DataError
 from gdppca.tables import statfiles, workbooks
 from gdppca.tables.cells import MISSING
-from gdppca.tables.described import NUMBERS, chosen_columns
+from gdppca.tables.described import NUMBERS, chosen_columns, featured
 from gdppca.tables.description import Description
 from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
 from gdppca.tables.frames import Matrix, refuse_text
 from gdppca.tables.scratch import private_folder
-from gdppca.tables.sources import Files
+from gdppca.tables.sources import found_files
 
 FORMATS = (*workbooks.ENDINGS, *statfiles.ENDINGS)
 
@@ -30,9 +30,11 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     "number", "yes-no", "date" or "text"; "" where a format, such as CSV, declares nothing.
     """
     path = Path(path)
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'.")
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
-    source = Files([path], f"'{path}'", description)
+    source = found_files(path, description)
     with private_folder() as folder, Reader(source).connected(folder):
         return {
             name: "" if source.spelt else _declared(kind) for name, kind in source.types.items()

@@ -58,7 +58,7 @@ class MemoryTable(AtHand):
         """How much each row counts."""
         if self.persons is not None:
             return self.persons.parts(self.shares)
-        return None if self.shares is None else whole_parts(np.int64(1), self.shares)
+        return None if self.shares is None else whole_parts(1, self.shares)
 
     @cached_property
     def _sample(self) -> Sample:
@@ -74,6 +74,8 @@ class MemoryTable(AtHand):
         if recipe.center is not None:
             sums = SignSum(recipe.sign, recipe.center)
             sums.add_rows(recipe.compared(self.values), progress, self._parts)
+            if not self.n_samples:  # who was the last one must not show by a failure
+                return Exact(np.zeros((self.n_features,) * 2), 0)
             return Exact(sums.mean(self.n_samples), self.n_samples)
         assert not isinstance(recipe.scheme, OneSample)  # it has a centre
         if self.persons is None:

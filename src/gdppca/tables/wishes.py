@@ -15,6 +15,8 @@ from gdppca.tables.description import Description
 from gdppca.tables.persons import Persons, persons_of, weight_shares
 
 ColumnReader = Callable[[str], Any]
+# What may be the name of a column that is none of the analysis.
+_BESIDE = {"persons": "an id", "weights": "a weight", "groups": "a group"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +91,11 @@ class Wishes:
         beside = self.beside
         if len(set(beside)) < len(beside):
             raise ParameterError("One column cannot be persons, weights and groups at once.")
-        for name in beside:
-            if name in self._features:
+        for wish, what in _BESIDE.items():
+            if isinstance(name := getattr(self, wish), str) and name in self._features:
                 raise ParameterError(
-                    f"'{name}' cannot be a column of the analysis too. Leave it out there."
+                    f"`{wish}` must name a column of its own: '{name}' cannot be {what} and a "
+                    "column of the analysis."
                 )
         return self
 
@@ -111,13 +114,15 @@ class Wishes:
     @property
     def beside(self) -> list[str]:
         """Names of columns that are none of the analysis."""
-        return [each for each in (self.persons, self.weights, self.groups) if isinstance(each, str)]
+        return [name for wish in _BESIDE if isinstance(name := getattr(self, wish), str)]
 
     def features(self, every: list[str], where: str) -> list[str] | None:
         """Columns of the analysis among all; None where those are all."""
-        for name in self.beside:
-            if name not in every:
-                raise ParameterError(f"{where} has no column '{name}'.")
+        for wish in _BESIDE:
+            if isinstance(name := getattr(self, wish), str) and name not in every:
+                raise ParameterError(
+                    f"`{wish}` must name a column: {where} has no column '{name}'."
+                )
         if self.description is not None and self.description.columns:
             return None
         if self.columns is None and self.beside:
