@@ -199,7 +199,7 @@ class Plan:
         if floor >= target:
             raise ParameterError(
                 f"`target` must be above {floor:.2g}, the error of {self.n_samples} {self.who} "
-                f"without any noise, got {target:g}. No epsilon is enough; ask for more of them: "
+                f"without any noise, got {target:g}. No epsilon is enough; ask for {self.who}: "
                 "of='n_samples'."
             )
         return self._smallest(of, target, _EPSILONS)
