@@ -55,7 +55,7 @@ def run(*, components: Any, columns: Any, seed: Any, **asked: Any) -> None:
     shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
     pca = DPPCA(n_components=components, random_state=seed, **shared)
     rows, data = said_of_rows(asked), asked.pop("data")
-    question = _question(data, asked.pop("query"))
+    question = question_of(data, asked.pop("query"))
     files = [] if question else [Path(name) for name in data]
     _run(pca, Wish(data=files, question=question, columns=columns_of(columns), rows=rows, **asked))
 
@@ -115,7 +115,7 @@ def _source(wish: Wish) -> Any:
     return wish.data if len(wish.data) > 1 else wish.data[0]
 
 
-def _question(data: list[str], query: str | None) -> Query | None:
+def question_of(data: list[str], query: str | None) -> Query | None:
     """What a database is asked, where its address stands in place of a file."""
     if query is None:
         return None

@@ -110,6 +110,17 @@ def options_of(command: str) -> inspect.Signature:
     return inspect.Signature([_parameter(name, known[name]) for name in known["asks"].split()])
 
 
+def spelt_options(command: str) -> dict[str, str]:
+    """How a command spells its options, by their names; an argument has no dashes."""
+    known = _TABLE["shared"] | _TABLE[command]
+    rows = {name: known[name] for name in known["asks"].split()}
+    return {
+        name: row.get("names", [f"--{name.replace('_', '-')}"])[0]
+        for name, row in rows.items()
+        if not row.get("argument")
+    }
+
+
 def _parameter(name: str, row: dict[str, Any]) -> inspect.Parameter:
     kind = row["kind"]
     told: Any = typer.Option(*row.get("names", ()), help=row["help"])

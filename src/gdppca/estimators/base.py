@@ -34,7 +34,7 @@ from gdppca.theory import (
     LoadingIntervals,
     denoised_eigenvalues,
     noise_edge,
-    spherical_eigenvalues_inverse,
+    variance_shares,
 )
 
 
@@ -204,8 +204,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "explained_variance_ratio_ is known for the spherical sign only: with other signs "
                 "the eigenvalues depend on the law of the lengths too."
             )
-        phi = denoised_eigenvalues(self.eigenvalues_, *known_noise(self.release_))
-        return spherical_eigenvalues_inverse(phi)[: self.n_components_]
+        known = known_noise(self.release_)
+        phi = denoised_eigenvalues(self.eigenvalues_, *known)
+        return variance_shares(phi, known.rates)[: self.n_components_]
 
     def loading_intervals(self, level: float = 0.9, *, sampling: bool = False) -> LoadingIntervals:
         """Intervals for the loadings and expected angles of the directions, at no budget.

@@ -252,10 +252,10 @@ def unreadable(where: str, kind: str, alone: bool = False) -> DataError:
     """What to say of a file that is not what its name says; `alone` is a header of one name."""
     titles = (
         " Its header has one name: if lines of titles stand before the header, give --skip, or "
-        "`skip` in the description, with how many."
+        "skip in the description, with how many."
     )
     letters = (
-        " If its letters are not UTF-8, give --encoding, or `encoding` in the description, such as "
+        " If its letters are not UTF-8, give --encoding, or encoding in the description, such as "
         "latin-1."
     )
     return DataError(

@@ -1,0 +1,138 @@
+"""What `gdppca check` does: look without noise, tell the owner, and name the fit that will do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from gdppca.cli.fit import question_of, said_of_rows
+from gdppca.cli.options import DIALECT, columns_of
+from gdppca.cli.show import console, in_options
+from gdppca.planning.foresight import foreseen
+from gdppca.privacy import Protected, Unit
+from gdppca.tables.checking import Checked, check
+from gdppca.tables.wishes import Wishes
+
+MARK = (
+    "NOT PRIVATE, for the owner's eyes only: no guarantee covers this output, nor what is chosen "
+    "because of it. Publish nothing of it."
+)
+
+
+def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> None:
+    """Look at a table, tell what is odd, and end with the command of the fit."""
+    typed = {"query": query, **asked}
+    budget = {name: asked.pop(name) for name in ("epsilon", "delta")}
+    wishes = Wishes(columns=columns_of(columns), **said_of_rows(asked))
+    found = check(question_of(data, query) or [Path(name) for name in data], wishes)
+    _say(MARK)
+    _say(_size(found))
+    console.print(_table(found))
+    ahead = _Ahead.of(found, wishes.settled().weights is not None, budget)
+    for sentence in ahead.said:
+        _say(sentence)
+    _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    _say(MARK)
+
+
+def _size(found: Checked) -> str:
+    looked = "all were looked at" if found.n_seen == found.n_rows else (
+        f"a random sample of {found.n_seen:,} was looked at, and ids were counted in all"
+    )  # fmt: skip
+    return f"{found.n_rows:,} rows, {len(found.features)} columns in the analysis; {looked}."
+
+
+def _table(found: Checked) -> Table:
+    """A line for all findings in the same words; names and words are printed as they are."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(max_width=24)
+    table.add_column()
+    alike: dict[str, list[str]] = {}
+    for finding in found.findings:
+        alike.setdefault(finding.words, []).append(finding.column or "(table)")
+    for words, names in alike.items():
+        table.add_row(Text(", ".join(names)), Text(words))
+    if not alike:
+        table.add_row("", "Nothing odd was found.")
+    return table
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """What a fit would say before it draws, and whether it would take private scales."""
+
+    scaled: bool
+    said: list[str]
+
+    @classmethod
+    def of(cls, found: Checked, weighted: bool, budget: dict[str, float]) -> _Ahead:
+        unit = Unit.ROW if found.person is None else Unit.PERSON
+        known: dict[str, Any] = {
+            "protected": Protected(unit),
+            "gaps": found.gaps,
+            "weighted": weighted,
+            "described": found.described,
+            **budget,
+        }
+        n = found.n_persons or found.n_rows
+        scaled, said = found.has("units"), []
+        if scaled and found.features:
+            refused, _ = foreseen(n, found.features, scale="private", **known)
+            said, scaled = (
+                [f"fit would refuse: {in_options(each, 'fit')}" for each in refused],
+                not refused,
+            )
+        refused, doubts = foreseen(n, found.features, scale="private" if scaled else None, **known)
+        said += [f"fit would refuse: {in_options(each, 'fit')}" for each in refused]
+        return cls(scaled, said + [f"fit would warn: {in_options(each, 'fit')}" for each in doubts])
+
+
+def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -> list[str]:
+    """The words of the command that fits this table."""
+    told = {"table": typed["table"], "person": typed["person"]}
+    if typed["person"] is None and found.person_is_new:
+        told["person"] = found.person
+    told |= {name: typed[name] for name in ("weight", "largest_weight", *DIALECT, "query")}
+    told["columns"] = None if found.columns is None else _with_commas(found.columns)
+    told["missing"] = "rates" if found.gaps else None
+    told["scale"] = "private" if scaled else None
+    words = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
+    options = [word for pair in words for word in pair]
+    return ["gdppca", "fit", *data, *options, *_budget(typed), "--report", "report.html"]
+
+
+def _with_commas(names: list[str]) -> str:
+    """Names on one line, in which those with a comma are quoted."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, Any]) -> None:
+    """Commands for the shell."""
+    if not found.described and (found.has("text") or found.has("date")):
+        file = shlex.quote(data[0])
+        _say(f"To use text and dates as well, describe them: gdppca describe {file}")
+    if not found.features:
+        _say("No column can be analysed as it is.")
+        return
+    ledger = f"sqlite:///budget.db#{Path(data[0]).stem}"
+    init = ["gdppca", "ledger", "init", ledger, *_budget(typed)]
+    init += ["--unit", "row" if found.person is None else "person"]
+    _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
+    _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
+
+
+def _budget(typed: dict[str, Any]) -> list[str]:
+    return [word for name in ("epsilon", "delta") for word in (f"--{name}", f"{typed[name]:g}")]
+
+
+def _say(line: str) -> None:
+    console.print(line, soft_wrap=True, markup=False, highlight=False)
