@@ -126,7 +126,7 @@ def test_whatever_ids_are_they_are_taken_or_refused_without_being_quoted(ids):
     try:
         found = persons_of(ids, len(ids), OrderKeys(b"x"))
     except DataError:
-        with pytest.raises(DataError, match="without an id: nobody knows whose they are"):
+        with pytest.raises(DataError, match="rows without an id: nobody knows"):
             persons_of(ids, len(ids), OrderKeys(b"x"))
         return
     alone = [persons_of([one, other], 2, OrderKeys(b"x")) for one in ids for other in ids]
