@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ from rich.text import Text
 from gdppca.cli.fit import question_of, said_of_rows
 from gdppca.cli.options import DIALECT, columns_of
 from gdppca.cli.show import console, in_options
-from gdppca.planning.foresight import foreseen
+from gdppca.planning.foresight import Foresight, foreseen
 from gdppca.privacy import Protected, Unit
+from gdppca.steps.base import Public
 from gdppca.tables.checking import Checked, check
 from gdppca.tables.wishes import Wishes
 
@@ -35,10 +35,15 @@ def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> No
     _say(MARK)
     _say(_size(found))
     console.print(_table(found))
-    ahead = _Ahead.of(found, wishes.settled().weights is not None, budget)
-    for sentence in ahead.said:
-        _say(sentence)
-    _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    if found.features:
+        ahead = _ahead(found, wishes.settled().weights is not None, budget)
+        for said in ahead.refusals:
+            _say(f"fit would refuse: {in_options(said, 'fit')}")
+        for said in ahead.doubts:
+            _say(f"fit would warn: {in_options(said, 'fit')}")
+        _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    else:
+        _say(f"No column can be analysed as it is. {_describe(data)}")
     _say(MARK)
 
 
@@ -64,34 +69,18 @@ def _table(found: Checked) -> Table:
     return table
 
 
-@dataclass(frozen=True)
-class _Ahead:
-    """What a fit would say before it draws, and whether it would take private scales."""
-
-    scaled: bool
-    said: list[str]
-
-    @classmethod
-    def of(cls, found: Checked, weighted: bool, budget: dict[str, float]) -> _Ahead:
-        unit = Unit.ROW if found.person is None else Unit.PERSON
-        known: dict[str, Any] = {
-            "protected": Protected(unit),
-            "gaps": found.gaps,
-            "weighted": weighted,
-            "described": found.described,
-            **budget,
-        }
-        n = found.n_persons or found.n_rows
-        scaled, said = found.has("units"), []
-        if scaled and found.features:
-            refused, _ = foreseen(n, found.features, scale="private", **known)
-            said, scaled = (
-                [f"fit would refuse: {in_options(each, 'fit')}" for each in refused],
-                not refused,
-            )
-        refused, doubts = foreseen(n, found.features, scale="private" if scaled else None, **known)
-        said += [f"fit would refuse: {in_options(each, 'fit')}" for each in refused]
-        return cls(scaled, said + [f"fit would warn: {in_options(each, 'fit')}" for each in doubts])
+def _ahead(found: Checked, weighted: bool, budget: dict[str, float]) -> Foresight:
+    """What the fit would say of the numbers that its table has."""
+    unit = Unit.ROW if found.person is None else Unit.PERSON
+    public = Public.of(
+        found.n_persons or found.n_rows,
+        len(found.features),
+        protected=Protected(unit),
+        gaps=found.gaps,
+        weighted=weighted,
+        features=found.features if found.described else (),
+    )
+    return foreseen(public, wants_scales=found.has("units"), **budget)
 
 
 def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -> list[str]:
@@ -118,16 +107,16 @@ def _with_commas(names: list[str]) -> str:
 def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, Any]) -> None:
     """Commands for the shell."""
     if not found.described and (found.has("text") or found.has("date")):
-        file = shlex.quote(data[0])
-        _say(f"To use text and dates as well, describe them: gdppca describe {file}")
-    if not found.features:
-        _say("No column can be analysed as it is.")
-        return
+        _say(_describe(data))
     ledger = f"sqlite:///budget.db#{Path(data[0]).stem}"
     init = ["gdppca", "ledger", "init", ledger, *_budget(typed)]
     init += ["--unit", "row" if found.person is None else "person"]
     _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
     _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
+
+
+def _describe(data: list[str]) -> str:
+    return f"To use text and dates, describe them: gdppca describe {shlex.quote(data[0])}"
 
 
 def _budget(typed: dict[str, Any]) -> list[str]:

@@ -23,11 +23,11 @@ _FAR = 5.0  # spreads that a guess is off
 _FAR_SPREAD = 10.0  # times that a guessed spread is
 _QUARTILES = 1.349  # distance between them in standard deviations, normal
 _FORMATS = ("", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%y")
-_WRONG = {
-    "number": "no numbers",
-    "yes-no": "neither of its two words",
-    "category": "none of its levels",
-    "date": "no dates as described",
+_WRONG = {  # one cell, or several
+    "number": ("no number", "no numbers"),
+    "yes-no": ("neither of its two words",) * 2,
+    "category": ("none of its levels",) * 2,
+    "date": ("no date as described", "no dates as described"),
 }
 _FROM_THE_FORM = "from the form or the data dictionary, not from the data"
 
@@ -203,7 +203,7 @@ def _not_as_meant(profile: Profile, described: bool) -> Finding:
         said = '--decimal , or decimal = "," in the description'
         return Finding("text", name, f"Its cells are numbers with a decimal comma: {said}.")
     if profile.column.type != "number":
-        wrong = _WRONG[profile.column.type]
+        wrong = _WRONG[profile.column.type][1]
         return Finding("levels", name, f"All cells that are there are {wrong}: is it the spelling?")
     if profile.distinct > _MOST_LEVELS:
         return Finding("text", name, "It holds text of many kinds, no numbers. Leave it out.")
@@ -216,7 +216,8 @@ def _not_as_meant(profile: Profile, described: bool) -> Finding:
 
 
 def _partly(profile: Profile) -> Finding:
-    n, wrong = profile.unreadable, _WRONG[profile.column.type]
+    n = profile.unreadable
+    wrong = _WRONG[profile.column.type][n > 1]
     kind = "levels" if profile.column.type in ("category", "yes-no") else "unreadable"
     lacks = "a level or a code" if kind == "levels" else "a code"
     return Finding(
