@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,9 @@ import numpy as np
 from gdppca._errors import ParameterError
 from gdppca.design import Design, Parameters, Shares, design_of
 from gdppca.kernels import Blocks, Halves, OneSample
+from gdppca.planning.gaps import GapLaw
 from gdppca.planning.prediction import Angles, Law, expected_angles
+from gdppca.planning.promise import Promise
 from gdppca.planning.spectrum import Spectrum
 from gdppca.privacy import Event
 from gdppca.signs import Spherical, as_sign
@@ -27,6 +29,7 @@ from gdppca.steps.scale import Scale
 from gdppca.steps.scatter import Scatter, ScatterNoise
 from gdppca.steps.score_map import MapCounts
 from gdppca.steps.variances import Variances
+from gdppca.theory import rate_errors
 
 # How long the search for a private centre is depends on how far the rows are from the origin, which
 # is not public: `CentreBudget.share` is for some tens of standard deviations. Shares of μ²:
@@ -50,6 +53,7 @@ class Case:
     variances: float  # shares of the budget
     score_map: float
     spectrum: Spectrum
+    promise: Promise = field(default_factory=Promise)
 
     def changed(self, *, n_samples: int | None = None, **parameters: Any) -> Case:
         """The same but for some."""
@@ -63,6 +67,11 @@ class Case:
         shares = Shares(variances=self.variances, score_map=self.score_map)
         design = design_of(_with_public(self.asked, self.n_features), public, shares=shares)
         self._check_units(design)
+        if self.promise.needs_centre and design.start.location is None and not design.step(Centre):
+            raise ParameterError(
+                "Pairs of rows are compared under replace-one and without missing cells only: "
+                "`location` must be a centre, 'private' or public."
+            )
         return design
 
     def _check_units(self, design: Design) -> None:
@@ -79,6 +88,7 @@ class Case:
     def state(self) -> State:
         """The state after all that is drawn before the matrix, as it is expected."""
         state, scale, radius = self.design.start, self.design.step(Scale), self.design.step(Radius)
+        state = state.with_(events=self.promise.events_before(self._mu))
         if scale is not None:
             state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
         if self._walk is not None:
@@ -98,12 +108,20 @@ class Case:
             return gaussian_event(CENTRE, 0.0)
         return gaussian_event(CENTRE, 1 / (self._walk.mu * math.sqrt(self.centre_share)))
 
+    @property
+    def _mu(self) -> float:
+        """μ of all Gaussian steps together."""
+        matrix = self.design.step(Scatter)
+        assert matrix is not None
+        return math.inf if matrix.budget is None else matrix.budget.mu
+
     @cached_property
     def level(self) -> ScatterNoise:
         """Noise of the matrix, as it is expected."""
         matrix = self.design.step(Scatter)
         assert matrix is not None
-        return matrix.level(self.state)
+        level = matrix.level(self.state)
+        return replace(level, noise_sd=self.promise.noise_ratio * level.noise_sd)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -165,7 +183,12 @@ class Case:
     @property
     def _walk(self) -> Centre | None:
         """The search for a private centre, if there is one."""
-        return self.design.step(Centre)
+        walk = self.design.step(Centre)
+        if walk is None:
+            return None
+        public = replace(walk.public, n_seen=self.promise.rows_of_walk(walk.public.n_seen))
+        left = math.sqrt(1 - sum(self.promise.shares.values()))
+        return replace(walk, public=public, mu=left * walk.mu)
 
     @property
     def _search_share(self) -> float:
@@ -178,13 +201,32 @@ class Case:
     def law(self) -> Law:
         """Law of the noisy matrix."""
         eigenvalues, moments = self.spectrum.seen_through(self.state.sign)
-        return Law(
+        law = Law(
             eigenvalues=eigenvalues,
             sampling=self._sampling_ratio * moments / self.n_samples,
             noise_sd=self.level.noise_sd,
             centre_error=self._centre_error,
             variances=self.spectrum.variances,
             scale_error=self._scale_error,
+        )
+        return self._with_gaps(law)
+
+    def _with_gaps(self, law: Law) -> Law:
+        """The same where cells are missing: fewer of them tell of centre and scales too."""
+        rates = self.promise.rates
+        if rates is None:
+            return law
+        noise = self.promise.rate_noise(self.n_samples, self._mu)
+        errors = rate_errors(rates, noise, self.n_samples)
+        gaps = GapLaw(rates=rates, rate_error=errors, variances=self.spectrum.variances)
+        whole = self.spectrum.moments / self.n_samples
+        more = np.divide(law.sampling, whole, out=np.ones_like(whole), where=whole > 0)
+        return replace(
+            law,
+            gaps=gaps,
+            sampling=more * gaps.corrected.sampling / self.n_samples,
+            centre_error=gaps.centre_growth * law.centre_error,
+            scale_error=min(law.scale_error / rates.mean(), _LOST_SCALE),
         )
 
     @property

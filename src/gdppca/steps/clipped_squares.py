@@ -45,3 +45,8 @@ def gaussian_share(ratio: np.ndarray) -> np.ndarray:
     cut = 1 / ratio
     inside = special.erf(cut / SQRT2) - 2 * cut * np.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
     return ratio**2 * inside + special.erfc(cut / SQRT2)
+
+
+def gaussian_slope(ratio: np.ndarray) -> np.ndarray:
+    """How `gaussian_share` changes with the logarithm of t: 2 E[t²Z², |tZ| < 1]."""
+    return 2 * (gaussian_share(ratio) - special.erfc(1 / (ratio * SQRT2)))

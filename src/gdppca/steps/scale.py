@@ -7,7 +7,7 @@ factor of about two, and the share of values that are equal. `gdppca.steps.refin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from gdppca.steps.pairing import halved_differences
 PURPOSE = "scale"
 
 START = 0.4  # error of the logarithm after the counts by octave, at most about
+GUESS = 0.8  # and of a public guess, about: one that is off by four is believed to be possible
 # Noise of the counts by octave, as a share of the pairs: needed to find the size of a column; and
 # wanted to find that of a rare yes, up to a small share of the budget.
 _NEEDED_SD, _WANTED_SD, _WANTED_SHARE = 0.08, 0.012, 0.18
 _OCTAVE_SHARES = (0.05, 0.5)  # least and most that they take
-_LAG = 0.4  # share of an error that a step leaves where tails are heavy, 1 - 0.255/0.425, and
+LAG = 0.4  # share of an error that a step leaves where tails are heavy, 1 - 0.255/0.425, and
 # therefore of each step's budget that the one before it gets
 _MOST_STEPS = 8
 SLOPE = 0.425  # of the mean of clipped squares in log s, normal; Cauchy 0.255
@@ -49,13 +50,19 @@ class CoarseScale:
     scale: np.ndarray
     found: np.ndarray  # which columns vary enough to be measured; the others keep the scale 1
     ties: np.ndarray  # sure share of equal values
+    guessed: np.ndarray  # which are public guesses: nothing was drawn for them
 
     def with_(self, columns: list[int], other: CoarseScale) -> CoarseScale:
         """The same with others in the place of some columns."""
-        both = {name: getattr(self, name).copy() for name in ("scale", "found", "ties")}
-        for name, values in both.items():
+        mixed = {field.name: getattr(self, field.name).copy() for field in fields(self)}
+        for name, values in mixed.items():
             values[columns] = getattr(other, name)
-        return CoarseScale(**both)
+        return CoarseScale(**mixed)
+
+    def only(self, columns: list[int]) -> CoarseScale:
+        """Some of the columns."""
+        some = {field.name: getattr(self, field.name)[columns] for field in fields(self)}
+        return CoarseScale(**some)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +146,7 @@ def coarse_scale(
     whole = pairs if rates is None else pairs * rates[:, None] ** 2
     middle, ties, found = _octaves(sizes, multiplier, noise, moves, whole)
     scale = np.where(found, middle * 2 / (SQRT2 * _NORMAL_MEDIAN) * np.sqrt(1 - ties), 1.0)
-    return CoarseScale(scale=scale, found=found, ties=ties)
+    return CoarseScale(scale=scale, found=found, ties=ties, guessed=np.full(len(found), False))
 
 
 def known_sizes(state: State, n_features: int) -> CoarseScale:
@@ -148,7 +155,8 @@ def known_sizes(state: State, n_features: int) -> CoarseScale:
     scale = np.ones(n_features)
     for known in (spread, fixed):
         scale = scale if known is None else np.where(np.isnan(known), scale, known)
-    return CoarseScale(scale=scale, found=np.full(n_features, True), ties=np.zeros(n_features))
+    every = np.full(n_features, True)
+    return CoarseScale(scale=scale, found=every, ties=np.zeros(n_features), guessed=every.copy())
 
 
 @dataclass(frozen=True)
@@ -191,9 +199,9 @@ def step_shares(
     least, most = _OCTAVE_SHARES
     octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most) if unknown else 0.0
     left = 1 - octaves
-    noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - _LAG) * left))
-    steps = math.ceil(math.log(noise / (2 * START)) / math.log(_LAG))
-    weights = [_LAG**k for k in reversed(range(min(max(steps, 2), _MOST_STEPS)))]
+    noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - LAG) * left))
+    steps = math.ceil(math.log(noise / (2 * START)) / math.log(LAG))
+    weights = [LAG**k for k in reversed(range(min(max(steps, 2), _MOST_STEPS)))]
     return (octaves, *(left * weight / sum(weights) for weight in weights))
 
 
@@ -250,5 +258,5 @@ def lacking_room(n_samples: float, n_features: int, mu: float) -> float:
     if math.isinf(mu):
         return 1.0
     octaves = _octave_noise(n_samples, n_features, mu, _OCTAVE_SHARES[1]) / _LOST
-    last = mu * math.sqrt((1 - _OCTAVE_SHARES[1]) / (1 + _LAG))
+    last = mu * math.sqrt((1 - _OCTAVE_SHARES[1]) / (1 + LAG))
     return max(octaves, step_noise(n_samples // 2, n_features, last) / _POOR, 1.0)

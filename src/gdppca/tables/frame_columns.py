@@ -14,6 +14,7 @@ from gdppca.tables.described import chosen_columns, featured
 from gdppca.tables.description import Column, Description
 from gdppca.tables.encode import encode, encode_frame, require_described
 from gdppca.tables.frames import Matrix
+from gdppca.tables.headers import require_columns
 
 
 def frame_names(X: Any) -> list[str]:
@@ -31,6 +32,7 @@ def frame_names(X: Any) -> list[str]:
 def frame_columns(X: Any, names: list[str]) -> Any:
     """Some columns of a frame."""
     every = frame_names(X)
+    require_columns(every, names, "The table")
     frame = nw.from_native(X, eager_only=True)
     return frame[:, [every.index(name) for name in names]].to_native()
 

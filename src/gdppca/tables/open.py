@@ -147,7 +147,10 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
         matrix, read = _from_file(file, asked), partial(_label_column, file, asked)
         numbers = partial(_number_column, file, asked)
     else:
-        source = gathered(source, asked) if is_gathered(source) else source
+        if is_gathered(source):
+            source = gathered(source, asked)
+        elif asked.columns is not None:
+            raise ParameterError("`columns` are for files: select those of a table before.")
         matrix, read = _from_frame(source, asked), partial(frame_column, source)
         numbers = partial(frame_numbers, source, asked.description)
     n = len(matrix.values)
@@ -186,13 +189,10 @@ def _from_frame(source: Any, asked: Wishes) -> Matrix:
     """The numbers of a frame, of columns or of an array."""
     if asked.described is not None:
         return described_matrix(source, asked.described, asked.gaps)
-    plain = isinstance(source, dict)
-    if asked.columns is not None and not plain:
-        raise ParameterError("`columns` are for files: select those of a table before.")
     names = asked.columns
     if asked.beside:
         names = asked.features(frame_names(source), "The table")
-    if plain:
+    if isinstance(source, dict):
         return plain_matrix(source, names, asked.gaps)
     return as_matrix(source if names is None else frame_columns(source, names), asked.gaps)
 

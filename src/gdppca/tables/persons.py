@@ -19,6 +19,8 @@ from gdppca.noise import OrderKeys
 from gdppca.tables.cells import label_text
 from gdppca.tables.groups import plain_labels
 
+_NOBODY = ("", "nan", "NaN", "NaT", "<NA>", "None")  # how libraries write an id that is missing
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Persons:
@@ -65,7 +67,7 @@ def _codes(ids: Any) -> tuple[np.ndarray, int]:
         found, codes = np.unique(ids, return_inverse=True)
         return codes, len(found)
     texts = [label_text(label) for label in plain_labels(ids, "persons", "ids")]
-    if any(text is None or text in ("", "nan", "NaT", "<NA>") for text in texts):
+    if any(text is None or text.strip() in _NOBODY for text in texts):
         raise DataError(
             "`persons` has rows without an id: nobody knows whose they are. Give every row an id, "
             "or drop such rows by a rule that looks at each row alone."

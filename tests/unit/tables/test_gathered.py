@@ -11,7 +11,7 @@ import pytest
 from gdppca import DataError, MissingExtraError, ParameterError
 from gdppca.noise import secure_noise
 from gdppca.tables.description import Column, Description
-from gdppca.tables.gathered import gathered, is_gathered
+from gdppca.tables.gathered import is_gathered
 from gdppca.tables.open import open_table
 from gdppca.tables.sql import Query
 
@@ -25,6 +25,10 @@ DESCRIPTION = Description(
         Column(name="day", type="date", origin=datetime.date(2020, 1, 1)),
     )
 )
+
+
+def gathered(source, columns=None, description=None, **wishes):
+    return open_table(source, secure_noise(), columns=columns, description=description, **wishes)
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def test_columns_are_chosen_by_name(address):
 def test_arrays_come_in_batches_too():
     batches = (np.full((2, 3), float(k)) for k in range(3))
     table = gathered(batches)
-    assert table.shape == (6, 3)
+    assert table.values.shape == (6, 3)
     with pytest.raises(DataError, match="once only"):
         gathered(batches)
     with pytest.raises(DataError, match="same columns"):
@@ -136,3 +140,24 @@ def test_a_lazy_step_that_fails_quotes_no_cell():
 def test_two_columns_of_one_name_are_refused(address):
     with pytest.raises(DataError, match="several columns named 'age'"):
         gathered(Query(address, "SELECT age, age FROM visits"))
+
+
+@pytest.mark.parametrize("kind", ["query", "lazy", "frames", "pandas"])
+def test_whose_rows_they_are_and_what_they_count_comes_along(kind, address):
+    frame = pl.DataFrame(
+        {"p": ["a", "b", "a"], "w": [1.0, 2.0, 5.0], "x": [1.0, 2.0, 3.0], "y": [0.0, 1.0, 0.0]}
+    )
+    with sqlite3.connect(address.removeprefix("sqlite:///")) as database:
+        database.execute("CREATE TABLE long (p, w, x, y)")
+        database.executemany("INSERT INTO long VALUES (?, ?, ?, ?)", frame.rows())
+    database.close()
+    source = {
+        "query": Query(address, "SELECT * FROM long"),
+        "lazy": frame.lazy(),
+        "frames": iter([frame[:2], frame[2:]]),
+        "pandas": iter([frame.to_pandas()]),
+    }[kind]
+    table = gathered(source, persons="p", weights="w", largest_weight=4.0)
+    assert table.names == ("x", "y")
+    assert table.n_samples == 2
+    assert table.sample(2).parts.tolist() == [2**30 // 8, 2**30 // 2, 2**30 // 2]
