@@ -31,6 +31,10 @@ _WRONG = {  # one cell, or several
     "category": ("none of its levels",) * 2,
     "date": ("no date as described", "no dates as described"),
 }
+_FREE_TEXT = (
+    "It holds text of many kinds, no numbers. Leave it out; if it says whose row it is, give it as "
+    "--person."
+)
 _FROM_THE_FORM = "from the form or the data dictionary, not from the data"
 
 
@@ -211,7 +215,7 @@ def _not_as_meant(profile: Profile, described: bool) -> Finding:
             "levels", name, f"Most cells that are there are {wrong}: is it the spelling?"
         )
     if profile.distinct > _MOST_LEVELS:
-        return Finding("text", name, "It holds text of many kinds, no numbers. Leave it out.")
+        return Finding("text", name, _FREE_TEXT)
     yes_no = profile.all_words(lambda word: yes_no_in(word) == yes_no_in(word))
     kind = 'type = "yes-no"' if yes_no else 'type = "category" with levels'
     return Finding(
