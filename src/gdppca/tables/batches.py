@@ -11,15 +11,15 @@ import numpy as np
 Column = np.ndarray | None  # None where cells are missing
 
 
-def columns_of_floats(relation: Any, rows: int) -> Generator[list[Column]]:
-    """The columns of each batch, which hold doubles.
+def columns_of_floats(relation: Any, rows: int, gaps: bool = False) -> Generator[list[Column]]:
+    """The columns of each batch, which hold doubles; with `gaps`, NaN where a cell is missing.
 
     A failure comes in DuckDB's own words, which may quote a cell.
     """
     stream = nanoarrow.c_array_stream(_capsule(relation, rows))
     try:
         for batch in stream:
-            yield [_column(child.view()) for child in batch.children]
+            yield [_column(child.view(), gaps) for child in batch.children]
     finally:
         stream.release()  # or DuckDB would not take the next question
 
@@ -34,7 +34,15 @@ def _capsule(relation: Any, rows: int) -> Any:
     return relation.__arrow_c_stream__()
 
 
-def _column(view: Any) -> Column:
-    if view.null_count:
+def _column(view: Any, gaps: bool) -> Column:
+    if view.null_count and not gaps:
         return None
-    return np.asarray(view.buffer(1))[view.offset : view.offset + view.length]
+    numbers = np.asarray(view.buffer(1))[view.offset : view.offset + view.length]
+    return _with_gaps(view, numbers) if view.null_count else numbers
+
+
+def _with_gaps(view: Any, numbers: np.ndarray) -> np.ndarray:
+    """Numbers of which the first buffer says, bit by bit, which are there."""
+    bits = np.unpackbits(np.asarray(view.buffer(0)).view(np.uint8), bitorder="little")
+    there = bits[view.offset : view.offset + view.length].astype(bool)
+    return np.where(there, numbers, np.nan)

@@ -19,6 +19,11 @@ MISSING = (
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
 )
 
+# What true and false, yes and no are, each with the words for 0 first.
+TRUE_FALSE = (("false", "False", "FALSE"), ("true", "True", "TRUE"))
+NO = ("no", "n", "false", "f", "0")  # in any case of letters
+YES = ("yes", "y", "true", "t", "1")
+
 
 def quick_number(cell: str) -> str:
     """DuckDB's number of a cell, which its readers make on the way; it knows no flags."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +24,15 @@ from gdppca.tables import base
 from gdppca.tables.base import Keys, Recipe, Result, Sums
 from gdppca.tables.batches import columns_of_floats
 from gdppca.tables.cells import number, quick_number
+from gdppca.tables.described import (
+    LONG,
+    NUMBERS,
+    DescribedRows,
+    chosen_columns,
+    described_rows,
+    refused_cells,
+)
+from gdppca.tables.description import Description
 from gdppca.tables.frames import matrix_of, refuse_text
 from gdppca.tables.headers import require_columns
 from gdppca.tables.runs import Keyed, below, full_disk, in_order, regular, sorted_rows
@@ -39,8 +48,6 @@ _SORTING = 0.5  # share of the time that the sort takes
 _INTERRUPTED = "Query interrupted|INTERRUPT Error"  # Ctrl-C, in DuckDB's words
 _NO_ROOM = "No space left|max_temp_directory_size"
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_LONG = r"DECIMAL.*|U?HUGEINT"
-_NUMBERS = rf"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|BOOLEAN|{_LONG}"
 
 
 class _NotForTheQuickWay(Exception):
@@ -53,10 +60,19 @@ class Reader:
     names: tuple[str, ...] | None
     n_features: int
 
-    def __init__(self, source: Source, columns: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        columns: list[str] | None = None,
+        description: Description | None = None,
+        gaps: bool = False,
+    ) -> None:
         self._source = source
         self._columns = columns
-        self._cell_by_cell = not source.spelt
+        self._description = description
+        self._gaps = gaps  # whether a missing cell is NaN, or refused
+        self._described: DescribedRows | None = None
+        self._cell_by_cell = not source.spelt or description is not None
         self._places: list[int] = []
         self._folder: Path | None = None
 
@@ -70,16 +86,30 @@ class Reader:
 
     @contextmanager
     def opened(self, folder: Path | None = None) -> Iterator[Self]:
-        """Look at the source and its columns, which must hold numbers."""
+        """Look at the source and its columns, which must hold numbers or be described."""
         with self.connected(folder):
-            types = self._source.types
-            names = require_columns(list(types), self._columns, self._source.name)
-            self.names = self._names = names
-            self.n_features = len(names)
-            if not self._source.spelt:
-                refuse_text([name for name in names if not re.fullmatch(_NUMBERS, types[name])])
-            self._places = [list(types).index(name) for name in self._names]
+            if self._description is None:
+                self._find_columns()
+            else:
+                self._find_described(self._description)
+            self.n_features = len(self._names)
             yield self
+
+    def _find_columns(self) -> None:
+        types = self._source.types
+        names = require_columns(list(types), self._columns, self._source.name)
+        self.names = self._names = names
+        if not self._source.spelt:
+            refuse_text([name for name in names if not re.fullmatch(NUMBERS, types[name])])
+        self._places = [list(types).index(name) for name in names]
+
+    def _find_described(self, description: Description) -> None:
+        types = dict.fromkeys(self._source.types, "VARCHAR") if self._source.spelt else None
+        known = types or self._source.types
+        chosen = chosen_columns(description, list(known), self._columns, self._source.name)
+        self._described = described_rows(chosen, known, self._source.name)
+        self._features = chosen.features
+        self.names = self._names = tuple(feature.name for feature in chosen.features)
 
     def everything(self) -> np.ndarray:
         """All rows."""
@@ -99,24 +129,38 @@ class Reader:
         return min(_BATCH_ROWS, max(1024, _BATCH_ENTRIES // self.n_features))
 
     def _batches(self) -> Iterator[np.ndarray]:
-        """All rows as matrices of finite numbers."""
-        view = "spelt" if self._source.spelt and self._cell_by_cell else "rows"
-        cells = ", ".join(map(self._number, self._places, self._names))
-        relation = self.plainly(lambda: self._connection.sql(f"SELECT {cells} FROM {view}"))
-        stream = columns_of_floats(relation, self.rows_at_once())
+        """All rows as matrices of numbers, which are finite or, where gaps may be, NaN."""
+        relation = self.plainly(lambda: self._connection.sql(self._question()))
+        stream = columns_of_floats(relation, self.rows_at_once(), self._gaps)
         try:
             while (columns := self.plainly(lambda: next(stream, None))) is not None:
-                yield matrix_of(columns, self._names).values
+                self._require_described(columns)
+                yield matrix_of(columns, self._names, self._gaps, self._source.name).values
         finally:
             stream.close()
         self._source.require_unchanged()
 
+    def _question(self) -> str:
+        view = "spelt" if self._source.spelt and self._cell_by_cell else "rows"
+        if self._described is not None:
+            return self._described.select(view)
+        return f"SELECT {', '.join(map(self._number, self._places, self._names))} FROM {view}"
+
+    def _require_described(self, columns: Sequence[np.ndarray | None]) -> None:
+        """Refuse the first column where a cell is missing or not as described."""
+        if self._described is not None:
+            for feature, column in zip(self._features, columns, strict=True):
+                if column is None:
+                    raise refused_cells(feature.column, self._source.name)
+
     def _number(self, place: int, name: str) -> str:
         cell = f"c{place}"
         if self._source.spelt:
-            return (number if self._cell_by_cell else quick_number)(cell)
+            if not self._cell_by_cell:
+                return quick_number(cell)
+            return number(cell, "TRY_CAST" if self._gaps else "CAST")
         # A long one by its digits, rounded once; DuckDB's own way rounds twice.
-        long = re.fullmatch(_LONG, self._source.types[name])
+        long = re.fullmatch(LONG, self._source.types[name])
         return quick_number(f"CAST({cell} AS VARCHAR)" if long else cell)
 
     def plainly(self, action: Callable[[], Result]) -> Result:
@@ -147,9 +191,14 @@ class DuckEngine(base.InParts, Reader):
     """Rows of files, of arrow data or of anything else that DuckDB reads."""
 
     def __init__(
-        self, source: Source, keys: OrderKeys | None, columns: list[str] | None = None
+        self,
+        source: Source,
+        keys: OrderKeys | None,
+        columns: list[str] | None = None,
+        description: Description | None = None,
+        gaps: bool = False,
     ) -> None:
-        Reader.__init__(self, source, columns)
+        Reader.__init__(self, source, columns, description, gaps)
         self._keys = keys
 
     def __enter__(self) -> Self:

@@ -1,48 +1,72 @@
-"""One CSV or Parquet file as a whole."""
+"""One file as a whole: text, Parquet, workbooks, files of statistical programs."""
 
 from __future__ import annotations
 
-import codecs
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gdppca._errors import DataError
 from gdppca.tables.cells import label_cell, label_text, require_labels
+from gdppca.tables.description import Column, Description
 from gdppca.tables.duck import Reader
+from gdppca.tables.formats import FORMATS, declared_columns, raw_columns, read_raw_table
 from gdppca.tables.frames import Matrix
-from gdppca.tables.headers import csv_header, require_columns
-from gdppca.tables.sources import Files, unreadable
+from gdppca.tables.headers import require_columns
+from gdppca.tables.scratch import private_folder
+from gdppca.tables.sources import Files
+from gdppca.tables.strict_csv import check_csv
 
-_ENDINGS = (".csv", ".parquet", ".pq")
-_BLOCK = 2**24  # bytes
+_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq")
 
 
 def read_table(
-    path: str | Path, columns: list[str] | None = None, description=None, gaps=False
+    path: str | Path,
+    columns: list[str] | None = None,
+    description: Description | None = None,
+    gaps: bool = False,
 ) -> Matrix:
-    """The numbers in a CSV (with a header) or Parquet file, in the order of its rows.
+    """The numbers in a file, in the order of its rows: columns, or the features of a description.
 
-    Columns of a CSV file are numbers by declaration, and each cell is read by itself.
+    Each cell is read by itself. Where one is missing or cannot be read, the column is refused, or
+    the number is NaN (`gaps`).
     """
-
-    with _source(Path(path)) as source, Reader(source, columns).opened() as reader:
-        table = Matrix(reader.everything(), reader.names)
+    path = Path(path)
+    if is_raw(path):
+        _require_file(path)
+        table = read_raw_table(path, columns, description, gaps)
+    else:
+        table = _read_by_duckdb(path, columns, description, gaps)
     if not len(table.values):
         raise DataError(f"'{path}' has no rows.")
     return table
 
 
-def read_labels(path: str | Path, column: str, description=None) -> list[str | None]:
+def _read_by_duckdb(
+    path: Path, columns: list[str] | None, description: Description | None, gaps: bool
+) -> Matrix:
+    with ExitStack() as stack:
+        source = stack.enter_context(_source(path, description))
+        reader = Reader(source, columns, description, gaps)
+        stack.enter_context(reader.opened())
+        return Matrix(reader.everything(), reader.names)
+
+
+def read_labels(
+    path: str | Path, column: str, description: Description | None = None
+) -> list[str | None]:
     """Labels as text, each by its own cell; None where there is none.
 
     Text stays as it stands. Numbers that are whole are written so, whatever the column's type.
     """
-    with _source(Path(path)) as source:
+    path = Path(path)
+    if is_raw(path):
+        _require_file(path)
+        return [label_text(cell) for cell in raw_columns(path, [column], description)[column]]
+    with _source(path, description) as source:
         reader = Reader(source)
         with reader.connected() as connection:
             require_columns(list(source.types), [column], source.name)
@@ -51,90 +75,55 @@ def read_labels(path: str | Path, column: str, description=None) -> list[str | N
             cell = label_cell(f"c{list(source.types).index(column)}", kind)
             reader.plainly(source.open_labels)
             cells = reader.plainly(lambda: connection.sql(f"SELECT {cell} FROM labels").fetchall())
-        return [label_text(source.decoded(label)) for [label] in cells]
+        return [label_text(label) for [label] in cells]
 
 
-def column_names(path: str | Path, description=None) -> list[str]:
+def read_numbers(
+    path: str | Path, column: str, description: Description | None = None
+) -> np.ndarray:
+    """One column of numbers, such as weights, as a description writes them; NaN for gaps."""
+    known = description or Description(columns=())
+    alone = replace(known, columns=(Column(name=column),), person=None, weight=None)
+    alone = replace(alone, largest_weight=None)
+    return read_table(path, None, alone, gaps=True).values[:, 0]
+
+
+def column_names(path: str | Path, description: Description | None = None) -> list[str]:
     """The names in a file's header."""
-    with _source(Path(path)) as source, Reader(source).connected():
+    path = Path(path)
+    if is_raw(path):
+        _require_file(path)
+        return list(declared_columns(path, description))
+    with _source(path, description) as source, Reader(source).connected():
         return list(source.types)
 
 
 def can_read_whole(path: Path) -> bool:
     """Whether `read_table` reads such a file."""
-    return path.suffix.lower() in _ENDINGS
+    return path.name.lower().endswith(_ENDINGS) or is_raw(path)
+
+
+def is_raw(path: Path) -> bool:
+    """Whether a file is read by another than DuckDB, and never in parts."""
+    return path.suffix.lower() in FORMATS
+
+
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'.")
 
 
 @contextmanager
-def _source(path: Path) -> Iterator[Files]:
+def _source(path: Path, description: Description | None = None) -> Iterator[Files]:
     """A file that is there and, if it is CSV, clear about where its cells end."""
     if not can_read_whole(path):
-        raise DataError(f"'{path}' must end in {' or '.join(_ENDINGS)}.")
-    if not path.is_file():
-        raise DataError(f"There is no file '{path}'.")
+        raise DataError(f"'{path}' must end in {', '.join((*_ENDINGS, *FORMATS))}.")
+    _require_file(path)
     try:
-        checked = _checked_csv(path) if path.suffix.lower() == ".csv" else {}
-        yield Files([path], f"'{path}'", **checked)
+        with ExitStack() as stack:
+            source = Files([path], f"'{path}'", description)
+            if source.kind == "csv":
+                check_csv(source, path, lambda: stack.enter_context(private_folder()))
+            yield source
     except MemoryError:
         raise DataError(f"'{path}' does not fit into memory.") from None
-
-
-def _checked_csv(path: Path) -> dict[str, Any]:
-    """How to read a CSV file, whose quotes must be strict."""
-    quotes, ends, is_text = [np.empty(0, int)], Counter[bytes](), True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for k, block in enumerate(_blocks(path)):
-        quotes.append(k * _BLOCK + np.flatnonzero(np.frombuffer(block, np.uint8) == ord('"')))
-        ends.update({end: block.count(end) for end in (b"\r", b"\n", b"\r\n")})
-        try:
-            decoder.decode(block)
-        except UnicodeDecodeError:  # then bytes are read as if they were letters
-            is_text = False
-    places = np.concatenate(quotes)
-    if places.size:
-        _require_strict_quotes(path, places)
-    mixed = ends[b"\r"] and ends[b"\n"] and len(set(ends.values())) > 1
-    if mixed:
-        _require_one_length(path, places)
-    return {"encoding": "utf-8" if is_text else "latin-1", "strict": not mixed}
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            yield block
-
-
-def _require_strict_quotes(path: Path, quotes: np.ndarray) -> None:
-    """Refuse quotes that neither enclose a cell nor are doubled inside one (RFC 4180).
-
-    The next quote, in somebody else's row, would end the cell: one cell would swallow the rows
-    between.
-    """
-    content = np.memmap(path, np.uint8, "r")
-    start = len(codecs.BOM_UTF8) if content[:3].tobytes() == codecs.BOM_UTF8 else 0
-    around = np.frombuffer(b',\r\n"', np.uint8)
-    opening, closing = quotes[::2], quotes[1::2] + 1
-    opened = (opening == start) | np.isin(content[opening - 1], around)
-    closed = (closing == len(content)) | np.isin(content[closing % len(content)], around)
-    if quotes.size % 2 or not (opened.all() and closed.all()):
-        raise DataError(
-            f"'{path}' has quotes that neither enclose a cell nor are doubled inside one: where a "
-            "cell ends is not clear. Save the table again as CSV with a program that quotes cells."
-        )
-
-
-def _require_one_length(path: Path, quotes: np.ndarray) -> None:
-    """Refuse rows that are too long, in a file with line ends of several kinds.
-
-    DuckDB's strict way knows one kind only, and its other way drops cells in silence.
-    """
-    content = np.memmap(path, np.uint8, "r")
-    _, names = csv_header(path)
-    marks = np.flatnonzero(np.isin(content, np.frombuffer(b",\r\n", np.uint8)))
-    marks = marks[np.searchsorted(quotes, marks) % 2 == 0]  # outside of quotes
-    ends = np.flatnonzero(content[marks] != ord(","))
-    commas = np.diff(np.concatenate([[-1], ends, [marks.size]])) - 1
-    # None are those of an empty line, or of what DuckDB refuses.
-    if not np.isin(commas, [0, len(names) - 1]).all():
-        raise unreadable(f"'{path}'", "csv")

@@ -6,6 +6,7 @@ Refusals name columns and never quote a cell: a message is not covered by the gu
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -37,24 +38,29 @@ class Matrix:
         return self.values.shape
 
 
-def finished(matrix, gaps):
+def as_matrix(X: Any, gaps: bool = False) -> Matrix:
+    """Turn a table into a matrix of finite floats, or say which column stands in the way.
+
+    With `gaps`, what is missing or infinite is NaN.
+    """
+    if isinstance(X, Matrix):
+        return X
+    frame = nw.dependencies.is_into_dataframe(X)
+    return finished(_from_frame(X, gaps) if frame else _from_array(X, gaps), gaps)
+
+
+def finished(matrix: Matrix, gaps: bool, where: str = "") -> Matrix:
+    """The matrix where it is finite; else its gaps as NaN, or a refusal without `gaps`."""
+    if all_finite(matrix.values):
+        return matrix
     if not gaps:
-        _require_finite(matrix)
+        unfit = np.flatnonzero(~np.isfinite(matrix.values).all(axis=0))
+        names = [matrix.names[k] if matrix.names else str(k) for k in unfit]
+        _refuse("NaN or inf", names, where)
     return Matrix(np.where(np.isinf(matrix.values), np.nan, matrix.values), matrix.names)
 
 
-def as_matrix(X: Any, gaps: bool = False) -> Matrix:
-    """Turn a table into a matrix of finite floats, or say which column stands in the way."""
-    if isinstance(X, Matrix):
-        return X
-    matrix = _from_frame(X) if nw.dependencies.is_into_dataframe(X) else _from_array(X)
-    if gaps:
-        return finished(matrix, gaps)
-    _require_finite(matrix)
-    return matrix
-
-
-def _from_frame(X: Any) -> Matrix:
+def _from_frame(X: Any, gaps: bool) -> Matrix:
     # An arrow table's `columns` are its cells; its names are `column_names`.
     names = [str(name) for name in getattr(X, "column_names", X.columns)]
     if len(set(names)) < len(names):
@@ -67,7 +73,10 @@ def _from_frame(X: Any) -> Matrix:
             if not _is_number(kind)
         ]
     )
-    columns = map(_numbers, frame.iter_columns(), names)
+    columns = (
+        _numbers(column, name, gaps)
+        for column, name in zip(frame.iter_columns(), names, strict=True)
+    )
     return Matrix(_side_by_side(columns, len(frame), len(names)), tuple(names))
 
 
@@ -75,13 +84,20 @@ def _is_number(kind: Any) -> bool:
     return kind.is_numeric() or kind in (nw.Boolean, nw.Object)
 
 
-def matrix_of(columns: Sequence[np.ndarray | None], names: tuple[str, ...]) -> Matrix:
-    """Columns of floats as a matrix of finite ones; None stands for one with missing cells."""
-    _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1])
+def matrix_of(
+    columns: Sequence[np.ndarray | None],
+    names: tuple[str, ...],
+    gaps: bool = False,
+    where: str = "",
+) -> Matrix:
+    """Columns of floats as a matrix of finite ones; None stands for one with missing cells.
+
+    With `gaps`, what is infinite is NaN, and NaN stays. `where` is what a refusal calls the table.
+    """
+    _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1], where)
     there = [column for column in columns if column is not None]
     matrix = Matrix(_side_by_side(iter(there), len(there[0]), len(names)), names)
-    _require_finite(matrix)
-    return matrix
+    return finished(matrix, gaps, where)
 
 
 def _side_by_side(columns: Iterator[np.ndarray], n: int, d: int) -> np.ndarray:
@@ -96,10 +112,26 @@ def _side_by_side(columns: Iterator[np.ndarray], n: int, d: int) -> np.ndarray:
     return values
 
 
-def _numbers(column: nw.Series[Any], name: str) -> np.ndarray:
+def _numbers(column: nw.Series[Any], name: str, gaps: bool) -> np.ndarray:
     missing, entries = _attempted(lambda: (column.null_count(), column.to_numpy())) or (0, None)
+    if missing and gaps:
+        return _floats_or_gaps(entries, column, name)
     _refuse("missing values", [name] if missing else [])
-    return _floats(entries, name)
+    return _floats(entries, name, gaps)
+
+
+def _floats_or_gaps(entries: np.ndarray | None, column: nw.Series[Any], name: str) -> np.ndarray:
+    """Floats of a column with nulls, which libraries give in several ways."""
+    if entries is not None and entries.dtype.kind == "f":  # nulls are NaN already
+        return entries.astype(float, copy=False)
+    listed = _attempted(column.to_list)
+    return _floats(None if listed is None else _objects(listed), name, gaps=True)
+
+
+def _objects(entries: Sequence[Any]) -> np.ndarray:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
 
 
 def _attempted(action: Callable[[], Result]) -> Result | None:
@@ -112,10 +144,13 @@ def _attempted(action: Callable[[], Result]) -> Result | None:
         return None
 
 
-def _floats(column: np.ndarray | None, name: str) -> np.ndarray:
+def _floats(column: np.ndarray | None, name: str, gaps: bool = False) -> np.ndarray:
     if column is not None and column.dtype.kind in "biuf":
         return column.astype(float, copy=False)
-    floats = _attempted(lambda: np.array([*map(_float, column)])) if column is not None else None
+    cell = _float_or_gap if gaps else _float
+    floats = (
+        _attempted(lambda: np.array([*map(cell, column)], float)) if column is not None else None
+    )
     if floats is None:
         raise not_numbers([name])
     return floats
@@ -127,7 +162,13 @@ def _float(entry: Any) -> float:
     raise TypeError
 
 
-def _from_array(X: Any) -> Matrix:
+def _float_or_gap(entry: Any) -> float:
+    """The number of one entry; NaN for what is none, whatever stands in other rows."""
+    found = _attempted(lambda: _float(entry))
+    return math.nan if found is None else found
+
+
+def _from_array(X: Any, gaps: bool) -> Matrix:
     if sparse.issparse(X):
         raise ColumnTypeError(
             "Sparse data was passed, but dense data is required: use X.toarray()."
@@ -149,15 +190,8 @@ def _from_array(X: Any) -> Matrix:
     if array.dtype.kind in "biuf":
         return Matrix(np.ascontiguousarray(array, dtype=float), None)
     objects = array.astype(object)
-    columns = [_floats(objects[:, k], str(k)) for k in range(array.shape[1])]
+    columns = [_floats(objects[:, k], str(k), gaps) for k in range(array.shape[1])]
     return Matrix(np.ascontiguousarray(np.stack(columns, axis=1)), None)
-
-
-def _require_finite(matrix: Matrix) -> None:
-    if all_finite(matrix.values):
-        return
-    unfit = np.flatnonzero(~np.isfinite(matrix.values).all(axis=0))
-    _refuse("NaN or inf", [matrix.names[k] if matrix.names else str(k) for k in unfit])
 
 
 def _listed(columns: list[str]) -> str:
@@ -165,11 +199,12 @@ def _listed(columns: list[str]) -> str:
     return f"Column{'s' if len(columns) > 1 else ''} {shown}{', …' if len(columns) > 8 else ''}"
 
 
-def _refuse(what: str, columns: list[str]) -> None:
+def _refuse(what: str, columns: list[str], where: str = "") -> None:
     if columns:
         raise DataError(
-            f"{_listed(columns)}: {what}. Leave the column out, or drop or fill such rows by a "
-            "rule that does not depend on other people's values."
+            f"{_listed(columns)}{f' of {where}' if where else ''}: {what}. Allow gaps by "
+            "missing='rates' (--missing rates), leave the column out, or drop or fill such rows by "
+            "a rule that does not depend on other people's values."
         )
 
 
@@ -182,5 +217,6 @@ def refuse_text(columns: list[str]) -> None:
 def not_numbers(columns: list[str]) -> ColumnTypeError:
     """What to say of columns that hold something else."""
     return ColumnTypeError(
-        f"{_listed(columns)}: not numbers. Use other columns, or code these as numbers yourself."
+        f"{_listed(columns)}: not numbers. Use other columns, say in a description what their "
+        "cells mean (`gdppca describe`), or code them as numbers yourself."
     )

@@ -14,6 +14,7 @@ from typing import Any
 from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
+from gdppca.tables.description import Description
 from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
 from gdppca.tables.frame_columns import (
     described_matrix,
@@ -174,12 +175,13 @@ def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) 
         return SparkEngine(source, keys, asked.columns)
     from gdppca.tables.duck import DuckEngine
 
-    return DuckEngine(_source(source, package), keys, asked.columns)
+    told = asked.description
+    return DuckEngine(_source(source, package, told), keys, asked.columns, told, asked.gaps)
 
 
-def _source(source: Any, package: str) -> Source:
+def _source(source: Any, package: str, description: Description | None) -> Source:
     if isinstance(source, str | os.PathLike | list | tuple):
-        return _files(source)
+        return _files(source, description)
     if package == "pyarrow":
         once = hasattr(source, "read_next_batch")
         return Spooled(source) if once else ArrowData(source)
@@ -191,10 +193,10 @@ def _source(source: Any, package: str) -> Source:
     )
 
 
-def _files(source: Any) -> Source:
+def _files(source: Any, description: Description | None) -> Source:
     """Files by their names; what the system says of things that are none may quote them."""
     try:
-        return found_files(source)
+        return found_files(source, description)
     except GdppcaError:
         raise
     except (OSError, TypeError, ValueError):

@@ -11,21 +11,19 @@ from typing import Any
 from gdppca._errors import DataError
 from gdppca.tables.base import changed, require_package
 from gdppca.tables.cells import MISSING, spells_no_number
-from gdppca.tables.headers import (
-    LONGEST_LINE,
-    csv_header,
-    parquet_names,
-    require_columns,
-    require_header,
-)
+from gdppca.tables.described import literal
+from gdppca.tables.description import Description
+from gdppca.tables.dialects import LONGEST_LINE, Dialect, dialect_of, plain_copy, require_letters
+from gdppca.tables.headers import csv_header, parquet_names, require_columns, require_header
 
 _ENDINGS = {
-    "csv": (".csv", ".tsv"),
+    "csv": (".csv", ".tsv", ".txt"),
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather"),
     "json": (".json", ".jsonl", ".ndjson"),
 }
 _KINDS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
+_NOTES = (".txt",)  # what lies in folders beside tables
 _PACKED = (".gz", ".zst")
 # Nothing of this is guessed: the first rows must not decide how others are read, or whether.
 _DIALECT = (
@@ -94,42 +92,36 @@ class Spooled(ArrowData):
         assert folder is not None
         _require_arrow("Reading a relation of DuckDB")
         ask = getattr(self._data, "to_arrow_reader", lambda: self._data)
-        connection.execute(f"ATTACH {_text(folder / 'spooled.duckdb')} AS spooled")
+        connection.execute(f"ATTACH {literal(folder / 'spooled.duckdb')} AS spooled")
         connection.from_arrow(ask()).create("spooled.batches")
         self._view(connection, connection.sql("FROM spooled.batches"))
 
 
-def _text(word: str | Path) -> str:
-    """Text inside a statement."""
-    return "'" + str(word).replace("'", "''") + "'"
-
-
 def _listed(paths: list[Path]) -> str:
     """Files inside a statement; DuckDB would take some names as patterns."""
-    return f"[{', '.join(_text(glob.escape(str(path))) for path in paths)}]"
-
-
-def _delimiter(paths: list[Path]) -> str:
-    return "\t" if any(".tsv" in path.suffixes for path in paths) else ","
+    return f"[{', '.join(literal(glob.escape(str(path))) for path in paths)}]"
 
 
 class Files(Source):
     """CSV, Parquet, arrow or JSON files with the same columns."""
 
     def __init__(
-        self, paths: list[Path], name: str, *, encoding: str = "utf-8", strict: bool = True
+        self, paths: list[Path], name: str, description: Description | None = None
     ) -> None:
         self._paths = paths
         self._stamps = {path: _stamp(path) for path in paths}
+        self._copies: dict[Path, Path] = {}  # of files that are written in another way
         self._reading: Path | None = None
         self._every: list[str] | None = None  # columns as DuckDB calls them
         self._lines = 0  # before the first row, where that is known
-        self._encoding = encoding
-        self._strict = strict
+        # A description has its own codes of missing cells, and a level may be called NA.
+        self._missing = MISSING if description is None else _NOTHING
+        self.strict = True
+        self.dialect = dialect_of(description, paths)
         self.name = name
         for path in paths:
             if _ending(path) not in _KINDS:
-                raise DataError(f"'{path}' must end in {', '.join(_KINDS)}.")
+                raise DataError(f"'{path}' must end in {', '.join(_KINDS)} to be read in parts.")
         kinds = {_KINDS[ending] for ending in map(_ending, paths)}
         if len(kinds) > 1:
             raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
@@ -139,6 +131,9 @@ class Files(Source):
     def open(self, connection: Any, folder: Path | None) -> None:
         """Compare the columns of the files, and look at them as one table."""
         self._connection = connection
+        if self.kind == "csv" and not self.dialect.plain and not self._copies:
+            assert folder is not None
+            self.copy_plainly(folder)
         columns = {path: self._columns_of(path) for path in self._paths}
         _require_alike(columns)
         self._reading = None
@@ -147,6 +142,14 @@ class Files(Source):
         self._view(connection, self._relation(self._paths, "DOUBLE"), names=names)
         if self.spelt:
             self._view(connection, self._relation(self._paths), "spelt")
+
+    def copy_plainly(self, folder: Path) -> None:
+        """Read plain copies from now on, which the folder holds."""
+        self._copies = {path: plain_copy(path, self.dialect, folder) for path in self._paths}
+
+    def read_from(self, path: Path) -> Path:
+        """The file itself, or its plain copy."""
+        return self._copies.get(path, path)
 
     def open_labels(self) -> None:
         """Make the view `labels`: cells as they stand, where one that is no text stops no other."""
@@ -157,11 +160,6 @@ class Files(Source):
             labels = self._csv(self._paths, _NOTHING)
         self._view(self._connection, labels, "labels")
 
-    def decoded(self, label: Any) -> Any:
-        """A label whose bytes were read as if they were letters, as bytes again."""
-        as_letters = isinstance(label, str) and self._encoding == "latin-1"
-        return label.encode("latin-1") if as_letters else label
-
     def _columns_of(self, path: Path) -> dict[str, str]:
         """Columns as DuckDB calls them; it gives every one a name of its own."""
         self._reading, self._every = path, None
@@ -171,7 +169,7 @@ class Files(Source):
         relation = self._relation([path])
         self._names = self._names or list(relation.columns)
         if self.kind == "csv":
-            require_header(path, self._names)
+            require_header(path, self._names, self.dialect.delimiter)
         if len(self._names) != len(relation.columns):
             raise self.explained(())
         require_columns(self._names, None, f"'{path}'")
@@ -180,8 +178,10 @@ class Files(Source):
 
     def _own_names(self, path: Path) -> list[str]:
         """Names as they stand in the file, where they can be looked up."""
-        if self.kind == "csv" and path.suffix.lower() not in _PACKED:
-            self._lines, names = csv_header(path, _delimiter([path]))
+        file = self.read_from(path)
+        if self.kind == "csv" and file.suffix.lower() not in _PACKED:
+            require_letters(file, self.dialect if file is path else Dialect())
+            self._lines, names = csv_header(file, self.dialect.delimiter, path)
             if not names:
                 raise self.explained(())
             return names
@@ -202,7 +202,7 @@ class Files(Source):
         # Many columns of one type would be one map, until a cell is of another type.
         return self._connection.read_json(names, columns=types, map_inference_threshold=-1)
 
-    def _csv(self, paths: list[Path], missing: tuple[str, ...] = MISSING) -> Any:
+    def _csv(self, paths: list[Path], missing: tuple[str, ...] = ()) -> Any:
         if not self._lines or len(self._paths) > 1:
             columns = f"header = true, skip = 0, union_by_name = {len(paths) > 1}"
         else:
@@ -210,9 +210,9 @@ class Files(Source):
             columns = f"header = false, skip = {self._lines}, columns = {{{types}}}"
             columns += ", auto_detect = false"
         return self._connection.sql(
-            f"FROM read_csv({_listed(paths)}, {_DIALECT}, {columns}, sep = '{_delimiter(paths)}', "
-            f"nullstr = [{', '.join(map(_text, missing))}], encoding = '{self._encoding}', "
-            f"strict_mode = {self._strict})"
+            f"FROM read_csv({_listed(list(map(self.read_from, paths)))}, {_DIALECT}, {columns}, "
+            f"sep = {literal(self.dialect.delimiter)}, strict_mode = {self.strict}, "
+            f"nullstr = [{', '.join(map(literal, missing or self._missing))}])"
         )
 
     def require_unchanged(self) -> None:
@@ -227,10 +227,12 @@ class Files(Source):
         if found is not None:
             path, name = found
             return DataError(
-                f"Column '{name}' of '{path}': not numbers in every row. Use other columns, or "
-                "code this one as numbers yourself."
+                f"Column '{name}' of '{path}': not numbers in every row. Use other columns, "
+                "say in a description what its cells mean (`gdppca describe`), or take what is no "
+                "number as missing: missing='rates' (--missing rates)."
             )
-        return unreadable(f"'{self._reading}'" if self._reading else self.name, self.kind)
+        alone = self.kind == "csv" and len(getattr(self, "_names", ())) == 1
+        return unreadable(f"'{self._reading}'" if self._reading else self.name, self.kind, alone)
 
     def _not_numbers(self, places: Sequence[int]) -> tuple[Path, str] | None:
         names = list(self.types)
@@ -246,10 +248,19 @@ class Files(Source):
         return None
 
 
-def unreadable(where: str, kind: str) -> DataError:
-    """What to say of a file that is not what its name says."""
+def unreadable(where: str, kind: str, alone: bool = False) -> DataError:
+    """What to say of a file that is not what its name says; `alone` is a header of one name."""
+    titles = (
+        " Its header has one name: if lines of titles stand before the header, give --skip, or "
+        "`skip` in the description, with how many."
+    )
+    letters = (
+        " If its letters are not UTF-8, give --encoding, or `encoding` in the description, such as "
+        "latin-1."
+    )
     return DataError(
         f"{where} cannot be read as {kind}: it is damaged, empty or has rows of different lengths."
+        f"{titles if alone else ''}{letters if kind == 'csv' else ''}"
     )
 
 
@@ -287,7 +298,9 @@ def _ending(path: Path) -> str:
     return (Path(path.stem) if packed else path).suffix.lower()
 
 
-def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
+def found_files(
+    source: str | os.PathLike[str] | Sequence[Any], description: Description | None = None
+) -> Files:
     """The files behind a name, a folder, a pattern or a list of them."""
     if isinstance(source, str | os.PathLike):
         paths, name = files_behind(Path(source)), f"'{source}'"
@@ -302,7 +315,7 @@ def found_files(source: str | os.PathLike[str] | Sequence[Any]) -> Files:
         if not path.is_file():
             raise DataError(f"There is no file '{path}'.")
     _refuse_twice(paths)
-    return Files(paths, name)
+    return Files(paths, name, description)
 
 
 def _refuse_twice(paths: list[Path]) -> None:
@@ -327,7 +340,9 @@ def files_behind(path: Path) -> list[Path]:
 
 def _is_data(path: Path) -> bool:
     """Whether a folder means this file; names with a dot or underscore are notes of programs."""
-    return path.is_file() and path.name[0] not in "._" and _ending(path) in _KINDS
+    ending = _ending(path)
+    table = ending in _KINDS and ending not in _NOTES
+    return path.is_file() and path.name[0] not in "._" and table
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

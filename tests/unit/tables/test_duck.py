@@ -203,9 +203,9 @@ LONG = "a,b\n" + "1,2\n" * 30_000
     [
         (LONG + f"3,{SECRET}\n", "Column 'b'.*not numbers"),
         (f"a,b\n1,{SECRET}\n", "Column 'b'.*not numbers"),
-        (LONG + "3,\n", "Column 'b': missing"),
-        (LONG + "3,NA\n", "Column 'b': missing"),
-        (LONG + "3,inf\n", "Column 'b': NaN or inf"),
+        (LONG + "3,\n", "Column 'b' of '.*bad.csv': missing"),
+        (LONG + "3,NA\n", "Column 'b' of '.*bad.csv': missing"),
+        (LONG + "3,inf\n", "Column 'b' of '.*bad.csv': NaN or inf"),
         (LONG + "3\n", "rows of different lengths"),
         (LONG + f"3,4,{SECRET}\n", "rows of different lengths"),
         (f"a,b\n1,2020-01-05\n2,{'2020-01-06'}\n", "Column 'b'.*not numbers"),

@@ -88,7 +88,7 @@ def test_reader_messages_are_not_even_in_the_context(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("t.parquet", "damaged"), ("nothing.csv", "no file"), ("t.xlsx", r"\.csv")]
+    ("name", "words"), [("t.parquet", "damaged"), ("nothing.csv", "no file"), ("t.doc", r"\.csv")]
 )
 def test_damaged_parquet_missing_files_and_other_endings_are_refused(name, words, tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
@@ -143,7 +143,7 @@ def test_empty_lines_are_rows_of_a_single_column_only(tmp_path):
     (tmp_path / "t.csv").write_text("\na,b\n1,2\n\n3,4\n\n")
     assert len(as_matrix(files.read_table(tmp_path / "t.csv")).values) == 2
     (tmp_path / "u.csv").write_text("a\n1\n\n3\n")
-    with pytest.raises(DataError, match="'a': missing"):
+    with pytest.raises(DataError, match=r"'a' of .*: missing"):
         as_matrix(files.read_table(tmp_path / "u.csv"))
 
 

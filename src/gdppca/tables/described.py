@@ -1,0 +1,260 @@
+"""Cells as a description reads them, in DuckDB's words.
+
+Each cell by itself: nothing is learnt from other rows, and no cell stops the reading, since what
+cannot be read is missing. The same rules in Python are those of `encode`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from gdppca._errors import ColumnTypeError, DataError
+from gdppca.tables.cells import NO, TRUE_FALSE, YES, require_labels
+from gdppca.tables.description import Column, Description
+from gdppca.tables.headers import require_columns
+from gdppca.tables.spelling import number_in
+
+NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
+LONG = r"DECIMAL.*|U?HUGEINT"
+NUMBERS = rf"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|BOOLEAN|{LONG}"
+_TEXT = r"VARCHAR|ENUM.*|UUID"
+_DATES = r"DATE|TIMESTAMP.*"
+_READABLE = {"number": rf"{NUMBERS}|{_TEXT}", "yes-no": rf"{NUMBERS}|{_TEXT}"}
+_READABLE["date"] = rf"{_DATES}|{_TEXT}"
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column of the description and where it stands in a source."""
+
+    column: Column
+    place: int
+    kind: str  # DuckDB's type
+
+    @property
+    def spelt(self) -> bool:
+        """Whether it holds text."""
+        return bool(re.fullmatch(_TEXT, self.kind))
+
+
+@dataclass(frozen=True)
+class DescribedRows:
+    """The features of a description, of a source with columns c0, c1, …"""
+
+    description: Description
+    cells: tuple[Cell, ...]
+
+    def select(self, view: str) -> str:
+        """The question that makes features of cells; null where one is missing."""
+        rows = f"SELECT {', '.join(map(_as_it_stands, self.cells))} FROM {view}"
+        rows = f"SELECT *, {', '.join(map(self._read, self.cells))} FROM ({rows})"
+        rows = f"SELECT {', '.join(map(self._value, self.cells))} FROM ({rows})"
+        features = (sql for cell in self.cells for sql in _features(cell))
+        return f"SELECT {', '.join(features)} FROM ({rows})"
+
+    def _read(self, cell: Cell) -> str:
+        """A cell's number, where it is one and that matters, and its label."""
+        k = cell.place
+        typed = not cell.spelt and cell.column.type in ("number", "yes-no")
+        needed = typed or cell.column.type == "number" or self._numbers_of(cell)
+        number = self._number(cell) if needed else "NULL::DOUBLE"
+        label = f"t{k}" if cell.spelt else typed_label(f"t{k}", cell.kind)
+        return f"{number} AS n{k}, {label} AS l{k}"
+
+    def _number(self, cell: Cell) -> str:
+        t = f"t{cell.place}"
+        if cell.spelt:
+            plain = self._plainly(t)
+            return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN {finite(plain)} END"
+        return finite(t, cell.kind) if re.fullmatch(NUMBERS, cell.kind) else "NULL::DOUBLE"
+
+    def _plainly(self, text: str) -> str:
+        """A number as everybody writes it, where it is one."""
+        if self.description.thousands:
+            text = f"replace({text}, {literal(self.description.thousands)}, '')"
+        if self.description.decimal not in (None, "."):
+            text = f"replace({text}, {literal(self.description.decimal or '')}, '.')"
+        return text
+
+    def _codes(self, cell: Cell) -> list[str]:
+        return [code.strip(" \t") for code in (*self.description.missing, *cell.column.missing)]
+
+    def _numbers_of(self, cell: Cell) -> list[str]:
+        """Codes of missing cells that are numbers; of a type, as the file or others write them."""
+        signs = self.description.decimal, self.description.thousands
+        codes = self._codes(cell)
+        found = {number_in(code, *signs) for code in codes}
+        if not cell.spelt:
+            found |= {number_in(code) for code in codes}
+        return [f"{number!r}::DOUBLE" for number in sorted(found - {*filter(math.isnan, found)})]
+
+    def _value(self, cell: Cell) -> str:
+        """What the cell is: a number, or the label of a category; null where it is missing."""
+        k, numbers = cell.place, self._numbers_of(cell)
+        missing = f"list_contains({_texts(self._codes(cell))}, l{k})"
+        if numbers:
+            missing += f" OR list_contains([{', '.join(numbers)}], n{k})"
+        return f"CASE WHEN {missing} THEN NULL ELSE {_BY_TYPE[cell.column.type](cell)} END AS v{k}"
+
+
+def chosen_columns(
+    description: Description, names: list[str], columns: list[str] | None, where: str
+) -> Description:
+    """The same for these columns; one that names no column takes all others for numbers."""
+    beside = {description.person, description.weight}
+    if not description.columns:
+        every = columns or [name for name in names if name not in beside]
+        require_columns(names, every, where)
+        return replace(description, columns=tuple(Column(name=name) for name in every))
+    known = {column.name: column for column in description.columns}
+    if columns is not None:
+        require_columns(list(known), columns, "The description")
+    chosen = tuple(known[name] for name in columns or known)
+    require_columns(names, [column.name for column in chosen], where)
+    return replace(description, columns=chosen)
+
+
+def described_rows(description: Description, types: dict[str, str], where: str) -> DescribedRows:
+    """Find the columns of a description, which must be of types that can be what it says."""
+    names = list(types)
+    cells = tuple(
+        Cell(column, names.index(column.name), types[column.name]) for column in description.columns
+    )
+    for cell in cells:
+        column = cell.column
+        require_labels(column.name, cell.kind)
+        if not re.fullmatch(_READABLE.get(column.type, ".*"), cell.kind):
+            raise ColumnTypeError(
+                f"Column '{column.name}' of {where} is declared as {cell.kind} there, which cannot "
+                f"be read as {column.type}. Give it another `type` in the description."
+            )
+    return DescribedRows(description, cells)
+
+
+def refused_cells(column: Column, where: str) -> DataError:
+    """What to say of a column where a cell is missing or not as described."""
+    wrong = {
+        "number": "cells that are missing or no numbers",
+        "yes-no": "cells that are missing or neither of its two words",
+        "category": "cells that are missing or none of its `levels`",
+        "date": "cells that are missing or no dates",
+    }
+    keys = {
+        "number": "`decimal`, `thousands`, `missing`",
+        "yes-no": "`levels`, `missing`",
+        "category": "`levels`, `missing`",
+        "date": "`format`, `missing`",
+    }
+    return DataError(
+        f"Column '{column.name}' of {where}: {wrong[column.type]}. Allow gaps by missing='rates' "
+        f"(--missing rates), or leave the column out; if cells are written in another way, say so "
+        f"in the description ({keys[column.type]})."
+    )
+
+
+def literal(word: str | Path) -> str:
+    """Text inside a statement."""
+    return "'" + str(word).replace("'", "''") + "'"
+
+
+def finite(cell: str, kind: str = "VARCHAR") -> str:
+    """The number of a cell that holds one, unless it is infinite or too large.
+
+    A long one by its digits, rounded once; DuckDB's own way rounds twice.
+    """
+    text = f"CAST({cell} AS VARCHAR)" if re.fullmatch(LONG, kind) else cell
+    number = f"TRY_CAST({text} AS DOUBLE)"
+    return f"CASE WHEN isfinite({number}) THEN {number} END"
+
+
+def typed_label(cell: str, kind: str) -> str:
+    """The label that a cell of a type is, as text; whole numbers are written so."""
+    text = f"CAST({cell} AS VARCHAR)"
+    if kind in ("FLOAT", "DOUBLE"):
+        number = f"CAST({cell} AS DOUBLE)"
+        whole = f"isfinite({number}) AND {number} = trunc({number}) AND abs({number}) < 1e38"
+        whole_text = f"CAST(TRY_CAST({number} AS HUGEINT) AS VARCHAR)"
+        return f"CASE WHEN {whole} THEN {whole_text} ELSE CAST({number} AS VARCHAR) END"
+    return rf"regexp_replace({text}, '\.0+$', '')" if kind.startswith("DECIMAL") else text
+
+
+def trimmed(cell: str) -> str:
+    """Text without spaces and tabs around it."""
+    return f"trim(CAST({cell} AS VARCHAR), ' \t')"
+
+
+def _as_it_stands(cell: Cell) -> str:
+    found = f"c{cell.place}"
+    return f"{trimmed(found) if cell.spelt else found} AS t{cell.place}"
+
+
+def _texts(words: Sequence[str]) -> str:
+    """A list of words in a statement; none would have no type."""
+    return f"[{', '.join(map(literal, words))}]::VARCHAR[]"
+
+
+def _one_of(words: Sequence[str], text: str) -> str:
+    # Not IN: DuckDB makes a join of a long list, which loses the order of the rows.
+    return f"list_contains({_texts(words)}, {text})"
+
+
+def _number_value(cell: Cell) -> str:
+    if not cell.spelt:
+        return f"n{cell.place}"
+    t = f"t{cell.place}"
+    words = "".join(f"WHEN {_one_of(w, t)} THEN {v}e0 " for v, w in enumerate(TRUE_FALSE))
+    return f"CASE WHEN n{cell.place} IS NOT NULL THEN n{cell.place} {words}END"
+
+
+def _yes_no_value(cell: Cell) -> str:
+    k, levels = cell.place, cell.column.levels
+    words = [[levels[0]], [levels[1]]] if levels else [NO, YES]
+    text = f"l{k}" if levels else f"lower(l{k})"
+    found = "".join(f"WHEN {_one_of(w, text)} THEN {v}e0 " for v, w in enumerate(words))
+    typed = "" if cell.spelt else f"WHEN n{k} = 0 THEN 0e0 WHEN n{k} = 1 THEN 1e0 "
+    return f"CASE {found}{typed}END"
+
+
+def _category_value(cell: Cell) -> str:
+    label = f"l{cell.place}"
+    return f"CASE WHEN {_one_of(cell.column.levels, label)} THEN {label} END"
+
+
+def _date_value(cell: Cell) -> str:
+    t, column = f"t{cell.place}", cell.column
+    origin = ((column.origin or _EPOCH) - _EPOCH).days
+    if not cell.spelt:
+        zoned = cell.kind == "TIMESTAMP WITH TIME ZONE"  # an instant; its day is that of UTC
+        day = f"CAST({f'make_timestamp(epoch_us({t}))' if zoned else t} AS DATE)"
+        day = f"CASE WHEN isfinite({t}) THEN {day} END"
+    elif column.format:
+        day = f"CAST(try_strptime({t}, {literal(column.format)}) AS DATE)"
+    else:
+        iso = rf"regexp_full_match({t}, '\d{{4}}-\d{{2}}-\d{{2}}([T ](?s:.*))?')"
+        day = f"CASE WHEN {iso} THEN TRY_CAST(left({t}, 10) AS DATE) END"
+    days = f"CAST(date_diff('day', DATE '{_EPOCH}', {day}) AS DOUBLE) - {origin}"
+    return f"CASE WHEN {day} >= DATE '0001-01-01' THEN {days} END"
+
+
+_BY_TYPE = {
+    "number": _number_value,
+    "yes-no": _yes_no_value,
+    "category": _category_value,
+    "date": _date_value,
+}
+
+
+def _features(cell: Cell) -> list[str]:
+    value = f"v{cell.place}"
+    if cell.column.type != "category":
+        return [f"CAST({value} AS DOUBLE)"]
+    return [
+        f"CASE WHEN {value} = {literal(level)} THEN 1e0 WHEN {value} IS NOT NULL THEN 0e0 END"
+        for level in cell.column.levels
+    ]
