@@ -23,6 +23,7 @@ from gdppca.tables.base import Recipe, divided
 from gdppca.tables.duck import DuckEngine
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.sources import ArrowData, found_files
+from gdppca.tables.wishes import Wishes
 
 ROWS = 43  # and as many columns
 BLOCK = 8
@@ -44,26 +45,26 @@ SECRET_CELL = "HIV+"
 # A factory makes an engine of a table that is cut into parts: frames with the same columns.
 
 
-def csv_files(parts, keys, columns, folder):
+def csv_files(parts, keys, asked, folder):
     paths = [folder / f"{k:03}.csv" for k in range(len(parts))]
     for path, part in zip(paths, parts, strict=True):
         part.to_csv(path, index=False)
-    return DuckEngine(found_files(paths), keys, columns)
+    return DuckEngine(found_files(paths, asked.description), keys, asked)
 
 
-def parquet_files(parts, keys, columns, folder):
+def parquet_files(parts, keys, asked, folder):
     paths = [folder / f"{k:03}.parquet" for k in range(len(parts))]
     for path, part in zip(paths, parts, strict=True):
         parquet.write_table(pa.Table.from_pandas(part, preserve_index=False), path)
-    return DuckEngine(found_files(paths), keys, columns)
+    return DuckEngine(found_files(paths, asked.description), keys, asked)
 
 
-def arrow_chunks(parts, keys, columns, folder):
+def arrow_chunks(parts, keys, asked, folder):
     chunks = [pa.Table.from_pandas(part, preserve_index=False) for part in parts]
-    return DuckEngine(ArrowData(pa.concat_tables(chunks)), keys, columns)
+    return DuckEngine(ArrowData(pa.concat_tables(chunks)), keys, asked)
 
 
-def dask_frame(parts, keys, columns, folder):
+def dask_frame(parts, keys, asked, folder):
     dask = pytest.importorskip("dask")
     from dask import dataframe
 
@@ -71,17 +72,17 @@ def dask_frame(parts, keys, columns, folder):
 
     lazy = [dask.delayed(part) for part in parts]
     return DaskEngine(
-        dataframe.from_delayed(lazy, meta=parts[0][:0], verify_meta=False), keys, columns
+        dataframe.from_delayed(lazy, meta=parts[0][:0], verify_meta=False), keys, asked
     )
 
 
-def spark_table(parts, keys, columns, folder):
+def spark_table(parts, keys, asked, folder):
     from pyspark.sql import SparkSession
 
     from gdppca.tables.spark import SparkEngine
 
     session, lengths = SparkSession.getActiveSession(), [len(part) for part in parts]
-    return SparkEngine(local_spark.table(session, pd.concat(parts), lengths), keys, columns)
+    return SparkEngine(local_spark.table(session, pd.concat(parts), lengths), keys, asked)
 
 
 ENGINES = {
@@ -134,12 +135,12 @@ def opened(request, tmp_path):
     """Open an engine: of a frame, cut into parts of these lengths."""
     numbers = itertools.count()
 
-    def open_(frame, lengths=(20, 23), keys=None, columns=None):
+    def open_(frame, lengths=(20, 23), keys=None, **wishes):
         folder = tmp_path / str(next(numbers))
         folder.mkdir()
         ends = np.cumsum([0, *lengths])
         parts = [frame[start:stop] for start, stop in itertools.pairwise(ends)]
-        return ENGINES[request.param](parts, keys, columns, folder)
+        return ENGINES[request.param](parts, keys, Wishes(**wishes).settled(), folder)
 
     if request.param == "dask cluster":
         with request.getfixturevalue("two_workers").as_current():
@@ -237,7 +238,7 @@ def test_without_keys_rows_come_in_their_order(opened, partition):
 def test_the_sample_is_random_and_of_about_the_size(opened, frame):
     X = frame.to_numpy()
     with opened(frame, keys=keys()) as engine:
-        some, everything = engine.sample(20), engine.sample(1000)
+        some, everything = engine.sample(20).values, engine.sample(1000).values
     assert 8 <= len(some) <= 32
     places = {row.tobytes(): place for place, row in enumerate(X)}
     order = [places[row.tobytes()] for row in everything]
@@ -248,8 +249,8 @@ def test_the_sample_is_random_and_of_about_the_size(opened, frame):
 
 def test_without_keys_the_sample_is_what_comes_first(opened, frame):
     with opened(frame, PARTITIONS["empty"]) as engine:
-        np.testing.assert_array_equal(engine.sample(25), frame.to_numpy()[:25])
-        np.testing.assert_array_equal(engine.sample(1000), frame.to_numpy())
+        np.testing.assert_array_equal(engine.sample(25).values, frame.to_numpy()[:25])
+        np.testing.assert_array_equal(engine.sample(1000).values, frame.to_numpy())
 
 
 @pytest.mark.parametrize("partition", ["one", "empty"])
@@ -263,7 +264,7 @@ def test_columns_come_in_the_order_that_is_asked_for(opened, frame):
     wanted = ["test_7", "test_2", "test_5"]
     with opened(frame, columns=wanted) as engine:
         assert engine.names == tuple(wanted)
-        np.testing.assert_array_equal(engine.sample(ROWS), frame[wanted].to_numpy())
+        np.testing.assert_array_equal(engine.sample(ROWS).values, frame[wanted].to_numpy())
 
 
 def test_a_column_that_is_not_there_is_named(opened, frame):
@@ -289,7 +290,7 @@ def test_numbers_of_every_type_are_those_of_memory(opened):
     X = as_matrix(frame).values
     centred = Recipe(as_sign("spherical"), 6, Blocks(4), center=np.zeros(6))
     with opened(frame) as engine:
-        np.testing.assert_array_equal(engine.sample(ROWS), X)
+        np.testing.assert_array_equal(engine.sample(ROWS).values, X)
         total = engine.total(centred, silent)
     np.testing.assert_allclose(total.mean(), centred.of(X).mean(), atol=1e-12)
 
