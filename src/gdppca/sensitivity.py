@@ -83,12 +83,14 @@ class Moves:
         """Unit vectors with a number in [-1, 1] beside each: 2√2, or √2. docs/proofs/centre.md"""
         return self.sides * rounded_length(SQRT2, n_features + 1)
 
-    def octave_counts(self, n_columns: int = 1, *, paired: bool = False) -> float:
+    def octave_counts(
+        self, n_columns: int = 1, *, paired: bool = False, weighted: bool = False
+    ) -> float:
         """Counts by octave: in each column one count loses one, another gains one.
 
         docs/proofs/centre.md, docs/proofs/scale.md
         """
-        return math.sqrt((2 if paired else self.sides) * n_columns)
+        return math.sqrt((2 if paired else self.sides) * n_columns) * _room(weighted)
 
     def rates(self, n_columns: int) -> float:
         """Counts of cells that are there, of each column by at most one. docs/proofs/missing.md"""
@@ -102,9 +104,9 @@ class Moves:
         """Counts of rows below so many points: each moves by one. docs/proofs/spectrum.md"""
         return math.sqrt(n_points)
 
-    def bounded_sums(self, n_columns: int) -> float:
+    def bounded_sums(self, n_columns: int, *, weighted: bool = False) -> float:
         """Exact sums over columns of numbers in [0, 1], as clipped squares. docs/proofs/scale.md"""
-        return math.sqrt(n_columns)
+        return math.sqrt(n_columns) * _room(weighted)
 
     @property
     def moved_cells(self) -> int:
@@ -114,6 +116,11 @@ class Moves:
     def cells(self) -> float:
         """Counts of a histogram, as a length. docs/proofs/histogram.md"""
         return math.sqrt(self.moved_cells)
+
+
+def _room(weighted: bool) -> float:
+    """For whole numbers of 2⁻³⁰ that add up to more than a float holds: 2²³ persons and more."""
+    return 1 + 1e-6 if weighted else 1.0
 
 
 REPLACING = Moves()

@@ -12,6 +12,7 @@ from gdppca import (
     AnalyzeGauss,
     BudgetExceeded,
     Ledger,
+    LedgerError,
     ParameterError,
     SignCovariancePCA,
     estimators,
@@ -20,7 +21,7 @@ from gdppca import (
 from gdppca.kernels import OneSample
 from gdppca.noise import FreshNoise
 from gdppca.noise.bits import SecureBits
-from gdppca.privacy import PureEvent
+from gdppca.privacy import Protected, PureEvent
 from gdppca.privacy.assumptions import ENTERED
 from gdppca.signs import Spherical
 
@@ -111,6 +112,7 @@ DRAWS_NOTHING = {
     *("SeenSpectrum", "heaviest_columns", "marked_names", "merge_releases", "release_intervals"),
     *("scatter_noise", "seen_spectrum", "write_whole"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release
+    *("Description", "describe"),
     *("AuditResult", "Guarantee", "Ledger", "PairSum", "Plan", "kendall_tau", "plan", "sin_theta"),
     "audit",  # made-up rows
 }
@@ -197,6 +199,16 @@ def test_what_does_not_fit_draws_nothing(draw, ledger, address, heard):
         draw(address, 20.0)
     assert heard == []
     assert ledger.account("patients").spends == 0
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+@pytest.mark.parametrize("other", [Protected("person"), Protected("row", "add-remove")], ids=str)
+def test_what_is_about_others_than_the_cap_draws_nothing(draw, other, ledger, heard):
+    ledger.create("others", 1.0, DELTA, protected=other)
+    with pytest.raises(LedgerError, match=r"The cap of 'others' is about .* about rows"):
+        draw(f"{ledger.address}#others", 0.5)
+    assert heard == []
+    assert ledger.account("others").spends == 0
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)

@@ -3,8 +3,8 @@
 ``PYTHONPATH=tests python tests/fuzz/atheris_doors.py csv -runs=300000 -seed=1``
 
 Doors are csv, parquet, both of them in parts (a fit that reads by DuckDB, a thousand times slower),
-release and sealed (a release whose checksum is made right again, so that what lies behind it is
-reached). Only code that reads is instrumented: compiled kernels cannot be.
+description, release and sealed (a release whose checksum is made right again, so that what lies
+behind it is reached). Only code that reads is instrumented: compiled kernels cannot be.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ DOORS = {
     "csv-in-parts": (partial(doors.csv_door, read=doors.in_parts), _CSV),
     "parquet": (doors.parquet_door, _PARQUET),
     "parquet-in-parts": (partial(doors.parquet_door, read=doors.in_parts), _PARQUET),
+    "description": (doors.description_door, [doors.example_description()]),
     "release": (doors.release_door, [doors.example_release()]),
     "sealed": (
         doors.sealed_release_door,

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
-from gdppca import DPPCA, GdppcaError, Release
+from gdppca import DPPCA, Description, GdppcaError, Release
 from gdppca.cli.main import app
 from gdppca.releases.files import checksum
 from gdppca.tables.files import read_table
@@ -119,6 +119,20 @@ def release_door(content: bytes) -> bool:
     return _knock(lambda: _use(Release.load(path)), lambda: content.decode("utf-8", "replace"))
 
 
+def description_door(content: bytes) -> bool:
+    """A description, up to a copy of it and the names of its features."""
+    path = _file("table.toml", content)
+
+    def use() -> None:
+        description = Description.load(path)
+        description.save(path)
+        again = Description.from_dict(json.loads(json.dumps(description.to_dict())))
+        if not Description.load(path) == again == description or not again.features:
+            raise Finding("a description changed its meaning")
+
+    return _knock(use, lambda: content.decode("utf-8", "replace"))
+
+
 def sealed_release_door(content: bytes) -> bool:
     """The same with the right checksum put in: a forger can compute it too."""
     try:
@@ -199,6 +213,35 @@ def example_parquet(compression: str = "none") -> bytes:
     stream = io.BytesIO()
     pq.write_table(table, stream, compression=compression)
     return stream.getvalue()
+
+
+def example_description() -> bytes:
+    """A good description with a column of every type."""
+    return b"""[table]
+person = "p"
+weight = "w"
+largest_weight = 4.0
+missing = ["", -99]
+delimiter = ";"
+decimal = ","
+encoding = "latin-1"
+skip = 1
+[columns.age]
+typical = 50
+spread = 20.5
+unit = "years"
+[columns."the ward"]
+type = "category"
+levels = ["a", 'b', 3]
+[columns.ill]
+type = "yes-no"
+levels = ["nein", "ja"]
+[columns.day]
+type = "date"
+origin = 2020-01-01
+format = "%d.%m.%Y"
+missing = ["never"]
+"""
 
 
 def example_numbers() -> bytes:

@@ -16,6 +16,7 @@ import pytest
 from fuzz import doors
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
+from kinds import RATES, made
 
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, GdppcaError, Release, SignCovariancePCA
 from gdppca.noise import FreshNoise
@@ -96,6 +97,7 @@ def test_doors_let_good_files_in():
         assert not doors.parquet_door(doors.example_parquet(), **read)
     assert doors.release_door(RELEASES[0])
     assert doors.sealed_release_door(RELEASES[1])
+    assert doors.sealed_release_door(RELEASES[2])
 
 
 def test_a_quoted_cell_would_be_found(monkeypatch):
@@ -109,7 +111,11 @@ def test_a_quoted_cell_would_be_found(monkeypatch):
 
 # Releases.
 
-RELEASES = [doors.example_release(), doors.example_release(variances=0.1, score_map=0.2)]
+RELEASES = [
+    doors.example_release(),
+    doors.example_release(variances=0.1, score_map=0.2),
+    json.dumps(made("person", "add-remove", rates=RATES, described=True).to_dict()).encode(),
+]
 
 
 @settings(max_examples=300)

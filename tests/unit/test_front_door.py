@@ -27,9 +27,12 @@ RULES = {
     "SS03",
     "EX01",
 }
-DOCUMENTED = ["DPPCA", "PairSum", "kendall_tau", "sin_theta", "Guarantee", "Release"]
+DOCUMENTED = ["DPPCA", "PairSum", "kendall_tau", "sin_theta", "Guarantee", "Release",
+              "Description", "describe"]  # fmt: skip
 METHODS = ["DPPCA.fit", "DPPCA.partial_fit", "DPPCA.finalize", "DPPCA.transform",
-           "DPPCA.inverse_transform", "DPPCA.from_release", "PairSum.update"]  # fmt: skip
+           "DPPCA.inverse_transform", "DPPCA.from_release", "PairSum.update",
+           "Description.load", "Description.save", "Description.from_dict",
+           "Description.to_dict"]  # fmt: skip
 
 
 def printed(script):
@@ -63,6 +66,7 @@ def test_all_names_together_load_nothing_heavy():
         (["--version"], 0.4),
         (["--help"], 0.8),
         (["fit", "--help"], 0.8),
+        (["describe", "--help"], 0.8),
         (["ledger", "--help"], 0.8),
     ],
 )

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from gdppca._errors import ParameterError
+from gdppca.cli.options import dialect_of
 from gdppca.cli.show import console, tell_files
 from gdppca.tables.describing import describe
 
-_TAB = ("tab", "\\t")  # a tab as people type it
 
-
-def run(*, data: Path, output: Path, force: bool, delimiter: str | None, **asked: Any) -> None:
+def run(*, data: Path, output: Path, force: bool, person: str | None, **written: Any) -> None:
     """Describe a file, write the template, and say what comes next."""
     _require_free(output, data, force)
-    description = describe(data, delimiter="\t" if delimiter in _TAB else delimiter, **asked)
+    description = describe(data, person=person, **dialect_of(written))
     description.save(output)
     tell_files(Description=output)
     file, table = shlex.quote(str(data)), shlex.quote(str(output))

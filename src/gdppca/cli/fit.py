@@ -11,7 +11,7 @@ import typer
 
 from gdppca._errors import ParameterError
 from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
-from gdppca.cli.options import columns_of, require_private_radius
+from gdppca.cli.options import DIALECT, columns_of, dialect_of, require_private_radius
 from gdppca.cli.show import console, late_progress, tell_files
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
@@ -19,7 +19,9 @@ from gdppca.kernels import Progress
 from gdppca.plots.style import ENDINGS
 from gdppca.releases import Release
 from gdppca.report import require_extras, write_report
+from gdppca.tables.description import Description
 from gdppca.tables.sources import files_behind
+from gdppca.tables.sql import Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,8 @@ class Wish:
 
     data: list[Path]
     columns: list[str] | None
+    question: Query | None  # to a database, in place of files
+    rows: dict[str, Any]  # what is said of them: persons, weights, a description
     force: bool
     as_json: bool
     variances: float
@@ -50,7 +54,10 @@ def run(*, components: Any, columns: Any, seed: Any, **asked: Any) -> None:
     require_private_radius(asked["radius"], asked["quantile"])
     shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
     pca = DPPCA(n_components=components, random_state=seed, **shared)
-    _run(pca, Wish(columns=columns_of(columns), **asked))
+    rows, data = said_of_rows(asked), asked.pop("data")
+    question = _question(data, asked.pop("query"))
+    files = [] if question else [Path(name) for name in data]
+    _run(pca, Wish(data=files, question=question, columns=columns_of(columns), rows=rows, **asked))
 
 
 def _run(pca: DPPCA, wish: Wish) -> None:
@@ -84,20 +91,54 @@ def _saved(pca: DPPCA, planned: dict[str, Any] | None, wish: Wish) -> Release:
 
 
 def _fit(pca: DPPCA, wish: Wish, progress: Progress) -> None:
-    """Fit what the options say; one name may be a folder or a pattern."""
+    """Fit what the options say."""
     groups, categories = (None, None) if wish.groups is None else _group_wish(wish.groups)
     if groups is not None and not wish.score_map:
         raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
     pca.fit_release(
-        wish.data if len(wish.data) > 1 else wish.data[0],
+        _source(wish),
         variances=wish.variances,
         score_map=wish.score_map,
         groups=groups,
         categories=categories,
         columns=wish.columns,
+        **wish.rows,
         assume_shuffled=wish.assume_shuffled,
         progress=progress,
     )
+
+
+def _source(wish: Wish) -> Any:
+    """Files, or a question to a database; one name may be a folder or a pattern."""
+    if wish.question is not None:
+        return wish.question
+    return wish.data if len(wish.data) > 1 else wish.data[0]
+
+
+def _question(data: list[str], query: str | None) -> Query | None:
+    """What a database is asked, where its address stands in place of a file."""
+    if query is None:
+        return None
+    if len(data) > 1:
+        raise ParameterError("`--query` asks one database. Give one address.")
+    return Query(data[0], query)
+
+
+def said_of_rows(asked: dict[str, Any]) -> dict[str, Any]:
+    """What options say of the rows, taken out of them: persons, weights and a description.
+
+    Options go before what stands in the description's file.
+    """
+    table, written = asked.pop("table"), {name: asked.pop(name) for name in DIALECT}
+    told = None if table is None else Description.load(table)
+    if dialect := dialect_of(written):
+        told = replace(told or Description(columns=()), **dialect)
+    return {
+        "persons": asked.pop("person"),
+        "weights": asked.pop("weight", None),
+        "largest_weight": asked.pop("largest_weight", None),
+        "description": told,
+    }
 
 
 def _require_writable(wish: Wish) -> None:

@@ -23,9 +23,14 @@ OPTION_OF = {
     "n_features": "columns",
     "n_samples": "rows",
     "random_state": "seed",
+    "persons": "person",
+    "weights": "weight",
+    "description": "table",
     "share of the map": "score_map",
     "share of the variances": "variances",
 }
+# How a file is written.
+DIALECT = ("delimiter", "decimal", "thousands", "encoding", "skip", "sheet")
 # What the owner of a release calls otherwise than the command line does.
 OWNED_AS = {
     "curator": "curators",
@@ -62,6 +67,17 @@ def columns_of(listed: list[str] | None) -> list[str] | None:
     except csv.Error:
         raise ParameterError("`--columns` must be names on one line, with commas.") from None
     return [name.strip() for name in names if name.strip()] or None
+
+
+_TAB = ("tab", "\\t")  # a tab as people type it
+
+
+def dialect_of(written: dict[str, Any]) -> dict[str, Any]:
+    """How a file is written, as far as options say it."""
+    said = {name: written[name] for name in DIALECT if written.get(name) is not None}
+    if said.get("delimiter") in _TAB:
+        said["delimiter"] = "\t"
+    return said
 
 
 def require_private_radius(radius: Any, quantile: float | None) -> None:

@@ -45,10 +45,11 @@ def run(
     State
         Everything that was drawn.
     """
-    debit = {"protected": design.public.protected, "seeded": noise.seeded}
-    require_room(ledger, design.debit, **debit)  # before hours of reading
+    protected = design.public.protected
+    # Before hours of reading.
+    require_room(ledger, design.debit, protected=protected, seeded=noise.seeded)
     rows = _read(design, table, progress)
-    enter(ledger, design.debit, **debit)
+    enter(ledger, design.debit, protected=protected, seeded=noise.seeded)
     with note_spend_on_error(design.epsilon, design.delta):
         if design.counted is None:
             return drawn(design.steps, rows, noise, design.start)

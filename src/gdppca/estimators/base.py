@@ -21,6 +21,7 @@ from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
 from gdppca.privacy import Unit
 from gdppca.releases import Release, release_intervals
+from gdppca.releases.noise_floor import corrected_scatter, known_noise, rates_of
 from gdppca.releases.publish import published
 from gdppca.releases.rows import generic_names
 from gdppca.steps.base import State
@@ -182,9 +183,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.scale_ = release.scale
         if release.scatter is not None:
             if eigenvalues is None:
-                eigenvalues = linalg.eigenvalues_descending(release.scatter)
+                eigenvalues = linalg.eigenvalues_descending(corrected_scatter(release))
             self.eigenvalues_ = eigenvalues
-            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features)
+            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features, rates_of(release))
         return self
 
     @property
@@ -202,9 +203,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "explained_variance_ratio_ is known for the spherical sign only: with other signs "
                 "the eigenvalues depend on the law of the lengths too."
             )
-        phi = denoised_eigenvalues(
-            self.eigenvalues_, self.noise_sd_, self.n_samples_, self.release_.centre_bias
-        )
+        phi = denoised_eigenvalues(self.eigenvalues_, *known_noise(self.release_))
         return spherical_eigenvalues_inverse(phi)[: self.n_components_]
 
     def loading_intervals(self, level: float = 0.9, *, sampling: bool = False) -> LoadingIntervals:

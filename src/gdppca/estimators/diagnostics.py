@@ -14,6 +14,7 @@ from gdppca import _validate
 from gdppca._errors import MissingExtraError, ParameterError, PrivacyWarning
 from gdppca.estimators.base import PrivatePCA, checked_matrix
 from gdppca.linalg import LARGEST, directions
+from gdppca.releases.noise_floor import known_noise
 from gdppca.theory import breakdown_bound, denoised_eigenvalues
 
 if TYPE_CHECKING:
@@ -175,10 +176,10 @@ def breakdown_of(pca: PrivatePCA) -> float:
     release = pca.release_
     if release.scatter is None or release.sign is None:
         raise ParameterError("`pca` must be a fit whose release holds a sign and a matrix.")
-    eigenvalues = denoised_eigenvalues(
-        pca.eigenvalues_, release.noise_sd, release.n_samples, release.centre_bias
-    )
-    return breakdown_bound(eigenvalues, pca.n_components_, release.sign["sup_norm"])
+    eigenvalues = denoised_eigenvalues(pca.eigenvalues_, *known_noise(release))
+    rates = known_noise(release).rates
+    least = 1.0 if rates is None else float(rates.min())  # a row is divided by its rates
+    return breakdown_bound(eigenvalues, pca.n_components_, release.sign["sup_norm"] / least)
 
 
 def _require_fitted(pca: Any) -> None:

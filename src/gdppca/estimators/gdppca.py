@@ -30,6 +30,7 @@ from gdppca.releases.publish import parameters_of
 from gdppca.releases.rows import generic_names
 from gdppca.steps.base import Public, State
 from gdppca.tables.base import Supply, Table
+from gdppca.tables.description import Description
 from gdppca.tables.memory import MemoryTable
 
 
@@ -474,6 +475,8 @@ class DPPCA(Choices, PrivatePCA):
         pca = cls(**parameters_of(release))
         named = release.feature_names != generic_names(release.n_features)
         pca._learn_columns(release.n_features, release.feature_names if named else None)
+        if release.description is not None:
+            pca.description_ = Description.from_dict(release.description)
         return pca._adopt(release)
 
     def _forget(self) -> None:
@@ -489,6 +492,8 @@ class DPPCA(Choices, PrivatePCA):
 
     def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
         super()._publish(design, state, ledger, seeded=seeded)
+        if design.counted is not None:  # what is doubtful is known only now
+            _warn_of_doubts(design.known_by(state), stacklevel=4)
         if self.n_components_ == 0:  # only now: a warning may be an error, and it is paid for
             warnings.warn(
                 "No direction stands above the noise: there are no components. More rows or "
@@ -501,14 +506,22 @@ class DPPCA(Choices, PrivatePCA):
 
 def _warn_of_weakness(design: Design, stacklevel: int) -> None:
     """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
+    public = design.public
+    if not public.moves.replaces:  # nothing is known of a secret number
+        return
     for lost in design.lost:
         raise ParameterError(lost)
-    warn_of_large_delta(design.delta, design.public.n_samples, stacklevel)
+    warn_of_large_delta(design.delta, public.n_samples, stacklevel, public.those)
+    _warn_of_doubts(design, stacklevel + 1)
+
+
+def _warn_of_doubts(design: Design, stacklevel: int) -> None:
+    """Warn of steps whose noise may win, and of noise that does not reach what was asked for."""
     reached = design.guarantee(design.debit, entered=False, seeded=False).nominal_epsilon
     stronger = reached > design.epsilon
     said = (
         f"The paper's noise does not reach epsilon = {design.epsilon:g} here; the guarantee "
         f"states the true value, {reached:.4g}."
     )
-    for doubt in (*design.doubts, *([said] if stronger else [])):
+    for doubt in (*design.lost, *design.doubts, *([said] if stronger else [])):
         warnings.warn(doubt, PrivacyWarning, stacklevel=stacklevel + 1)

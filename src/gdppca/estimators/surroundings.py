@@ -83,7 +83,7 @@ def _calls() -> Iterator[_Call]:
         module, code = str(frame.f_globals.get("__name__")), frame.f_code
         if module.partition(".")[0] in _PACKAGES:
             is_fit = code.co_name in _FITS and code.co_varnames[:1] == ("self",)
-            yield _Call(module, code.co_qualname, frame.f_locals["self"] if is_fit else None)
+            yield _Call(module, code.co_qualname, frame.f_locals.get("self") if is_fit else None)
         frame = frame.f_back
 
 

@@ -12,7 +12,7 @@ WHOLE = 2**30  # what one row, or all rows of one person, count at most
 _TASK = 2**20  # rows whose whole numbers add up to a float exactly
 
 
-def whole_parts(rows_each: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
+def whole_parts(rows_each: np.ndarray | int, share: np.ndarray | None = None) -> np.ndarray:
     """⌊2³⁰ s/n⌋ for every row: n rows of the same person, a share s in [0, 1] of its own."""
     whole = WHOLE if share is None else np.floor(np.ldexp(share, 30)).astype(np.int64)
     return np.asarray(whole // rows_each, dtype=np.int64)

@@ -14,6 +14,7 @@ from gdppca._errors import ParameterError
 from gdppca.linalg import eigenvalues_descending
 from gdppca.planning.prediction import gaussian_lengths, pair_ratio, sign_moments, sign_ratios
 from gdppca.releases import Release
+from gdppca.releases.noise_floor import corrected_scatter, known_noise
 from gdppca.signs import Sign, Spherical
 from gdppca.signs.base import legal_radius
 from gdppca.theory import (
@@ -139,8 +140,8 @@ def _released(release: Release, n_features: int) -> Spectrum:
         raise ParameterError(
             f"`spectrum` is a release of {release.n_features} columns; the plan has {n_features}."
         )
-    values = eigenvalues_descending(release.scatter)
-    shown = denoised_eigenvalues(values, release.noise_sd, release.n_samples, release.centre_bias)
+    values = eigenvalues_descending(corrected_scatter(release))
+    shown = denoised_eigenvalues(values, *known_noise(release))
     if not shown.sum() > 0:
         raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")
     phi = shown / shown.sum()

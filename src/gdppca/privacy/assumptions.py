@@ -63,6 +63,23 @@ PUBLIC_GROUPS = _named("public-groups", "The names of the groups are public.")
 PUBLIC_GROUP_SIZES = _named(
     "public-group-sizes", "The number of rows of each merged group is public."
 )
+PERSONS = _named("persons", "The column of persons says truly whose each row is.")
+PUBLIC_PERSONS = _named(
+    "public-persons",
+    "The number of persons and the column names are public; the number of rows is not.",
+)
+SECRET_SIZE = _named("secret-size", "The column names are public; the number of rows is not.")
+SECRET_PERSONS = _named(
+    "secret-persons",
+    "The column names are public; the number of persons and that of rows are not.",
+)
+PUBLIC_GROUP_PERSONS = _named(
+    "public-group-persons", "The number of persons of each merged group is public."
+)
+DESIGN_WEIGHTS = _named(
+    "design-weights",
+    "Weights are design weights: each follows from its own row, or its own person, alone.",
+)
 OWN_SIGN = _named(
     "own-sign",
     "The sign is the user's own: its `radial` gives each length a new one of at most `sup_norm`, "
@@ -107,31 +124,7 @@ NOTHING_FITTED_BEFORE = _named(
     "values is not covered.",
 )
 
-PERSONS = _named("persons", "The column of persons says truly whose each row is.")
-PUBLIC_PERSONS = _named(
-    "public-persons",
-    "The number of persons and the column names are public; the number of rows is not.",
-)
-SECRET_SIZE = _named("secret-size", "The column names are public; the number of rows is not.")
-SECRET_PERSONS = _named(
-    "secret-persons",
-    "The column names are public; the number of persons and that of rows are not.",
-)
-PUBLIC_GROUP_PERSONS = _named(
-    "public-group-persons", "The number of persons of each merged group is public."
-)
-DESIGN_WEIGHTS = _named(
-    "design-weights",
-    "Weights are design weights: each follows from its own row, or its own person, alone.",
-)
-
 EVERYWHERE = (ONE_ROW, PUBLIC_SIZE, PARAMETERS_UNSEEN, NOTHING_FITTED_BEFORE)  # whatever is drawn
-_SIZES = {  # what is public of a table's size, by unit and neighbours
-    ("row", "replace-one"): PUBLIC_SIZE,
-    ("row", "add-remove"): SECRET_SIZE,
-    ("person", "replace-one"): PUBLIC_PERSONS,
-    ("person", "add-remove"): SECRET_PERSONS,
-}
 _CLAIMS = {ENTERED, FIT_ENTERED}
 _UNCOUNTED = {UNCOUNTED, MAPS_UNCOUNTED}
 _EARLIER = "Every release from this table is counted in its ledger, under this data set's name."
@@ -139,6 +132,12 @@ _BY_WORDS = {each.words: each for each in _BY_CODE.values()} | {_EARLIER: FIT_EN
 _OF_GROUPS = re.compile(
     r"one-of-(\d{1,18})-groups|Each person is in one of the (\d{1,18}) merged groups only\."
 )
+_SIZES = {  # what is public of a table's size, by unit and neighbours
+    ("row", "replace-one"): PUBLIC_SIZE,
+    ("row", "add-remove"): SECRET_SIZE,
+    ("person", "replace-one"): PUBLIC_PERSONS,
+    ("person", "add-remove"): SECRET_PERSONS,
+}
 
 
 def everywhere(protected: Protected) -> tuple[Assumption, ...]:

@@ -49,12 +49,12 @@ def split_budget(epsilon: float, delta: float, shares: Sequence[float]) -> tuple
     return tuple(gaussian_epsilon(multiplier / math.sqrt(share), delta) for share in total)
 
 
-def warn_of_large_delta(delta: float, n: int, stacklevel: int) -> None:
+def warn_of_large_delta(delta: float, n: int, stacklevel: int, those: str = "rows") -> None:
     """Warn of a δ at which publishing one whole row would pass as private."""
     if delta >= 1 / n:
         warnings.warn(
-            f"`delta` = {delta:g} is not below 1/n with n = {n} rows: publishing one person's "
-            "whole row could pass as private. Choose it far smaller.",
+            f"`delta` = {delta:g} is not below 1/n with n = {n} {those}: publishing all of one "
+            "person could pass as private. Choose it far smaller.",
             PrivacyWarning,
             stacklevel=stacklevel + 1,
         )

@@ -76,7 +76,7 @@ def weakly(guarantee: Guarantee) -> str:
 
 def _everybody(guarantee: Guarantee) -> str:
     if guarantee.unit == "person":
-        return "Every person is protected with all of their rows"
+        return "Every person in this table is protected with all of their rows"
     return "Every person with one row is protected"
 
 
@@ -128,11 +128,12 @@ def contents(guarantee: Guarantee) -> str:
     if guarantee.neighbors != "add-remove" or not guarantee.protects:
         return ""
     other = replace(guarantee, events=tuple(map(twice, guarantee.events)))
-    what = "all rows of one person are" if guarantee.unit == "person" else "one person's row is"
+    whose, what = "one person's row", "it says"
+    if guarantee.unit == "person":
+        whose, what = "one person", "the rows of that person say"
     return (
-        f"The promise is about whether {what} in the table. Where that is known already, a guess "
-        f"about what {'they say' if guarantee.unit == 'person' else 'it says'} may gain more: its "
-        f"odds rise {rise(other)}."
+        f"The promise is about whether {whose} is in the table. Where that is known already, a "
+        f"guess about what {what} may gain more: its odds rise {rise(other)}."
     )
 
 

@@ -15,9 +15,8 @@ from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy.assumptions import PUBLIC_FRAME
 from gdppca.privacy.budget import warn_of_large_delta
-from gdppca.releases.rows import ledger_of, opened_for, release_of
+from gdppca.releases.rows import ledger_of, opened_for, release_of, require_replacing, state_of
 from gdppca.releases.score_map import ScoreMap, published_map
-from gdppca.steps.base import State
 from gdppca.steps.score_map import MapCounts, Span
 from gdppca.tables.groups import group_codes
 
@@ -41,6 +40,7 @@ def score_map(
     kind: str = "dense",
     noise: str = "auto",
     use_location: bool = True,
+    persons: Any = None,
     ledger: str | None = None,
     random_state: int | Noise | None = None,
 ) -> ScoreMap:
@@ -78,6 +78,9 @@ def score_map(
     use_location : bool, default True
         Put the middle of a private frame at the release's own centre, if it has one; else the
         middle is found too.
+    persons : None, sequence of n ids or str, default None
+        Whose each row is, where a person may have several: one random row of each is counted, and
+        the promise is about persons. Or the name of the column that says so.
     ledger : None or str, default None
         Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
         takes that of a fitted estimator, if it has one; a Release has none.
@@ -113,8 +116,9 @@ def score_map(
     1.4
     """
     release, source = release_of(pca), noise_for(random_state)
-    table, public = opened_for(X, release, source)
-    codes, names = group_codes(groups, categories, table.n_samples)
+    require_replacing(release)
+    table, public = opened_for(X, release, source, persons)
+    codes, names = group_codes(groups, categories, len(table.values))
     chosen = _checked_axes(axes, release)
     step = MapCounts(
         public=public,
@@ -128,14 +132,14 @@ def score_map(
         kind=kind,
         law=noise,
     )
-    warn_of_large_delta(delta, table.n_samples, stacklevel=2)
+    warn_of_large_delta(delta, table.n_samples, stacklevel=2, those=public.those)
     public_frame = frame is not None and not isinstance(frame, str)
     design = Design.of(
         step,
         epsilon=epsilon,
         delta=delta,
         noiseless=math.isinf(epsilon),
-        start=State(components=release.components, location=release.location, scale=release.scale),
+        start=state_of(release),
         assumptions=(PUBLIC_FRAME,) if public_frame else (),
     )
     address = ledger_of(pca, ledger)

@@ -2,16 +2,73 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gdppca.linalg import eigenvalues_descending
-from gdppca.theory import components_above_noise, denoised_eigenvalues, noise_band
+from gdppca.privacy import GaussianEvent
+from gdppca.theory import (
+    components_above_noise,
+    corrected,
+    denoised_eigenvalues,
+    noise_band,
+    rate_errors,
+)
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
+
+
+RATES = "rates"  # purpose of the draw of observed rates
+
+
+class KnownNoise(NamedTuple):
+    """What is known of the noise around the eigenvalues of a release, as `noise_band` takes it."""
+
+    noise_sd: float
+    n_samples: float
+    centre_bias: float
+    rates: np.ndarray | None
+    rate_error: np.ndarray | None
+
+
+def known_noise(release: Release) -> KnownNoise:
+    """What a release tells of the noise of its matrix."""
+    return KnownNoise(
+        release.noise_sd,
+        release.n_samples,
+        release.centre_bias,
+        rates_of(release),
+        rate_error(release),
+    )
+
+
+def rates_of(release: Release) -> np.ndarray | None:
+    """Observed rates of the columns; None where no cell may be missing."""
+    return getattr(release, "rates", None)
+
+
+def rate_error(release: Release) -> np.ndarray | None:
+    """Standard deviations of the rates, by what was drawn for them."""
+    rates, d = rates_of(release), release.n_features
+    if rates is None:
+        return None
+    drawn = [
+        event.noise_multiplier
+        for event in release.guarantee.events
+        if event.purpose == RATES and isinstance(event, GaussianEvent)
+    ]
+    noise = math.sqrt(d) / release.n_samples * drawn[0] if drawn else 0.0
+    return rate_errors(rates, noise, release.n_samples)
+
+
+def corrected_scatter(release: Release) -> np.ndarray:
+    """The matrix whose leading eigenvectors the components are: corrected for missing cells."""
+    assert release.scatter is not None
+    return corrected(release.scatter, rates_of(release))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +90,8 @@ def seen_spectrum(release: Release) -> SeenSpectrum | None:
     """What a release shows of its spectrum; None where it holds no matrix."""
     if release.scatter is None:
         return None
-    values = eigenvalues_descending(release.scatter)
-    noise = (release.noise_sd, release.n_samples, release.centre_bias)
+    values = eigenvalues_descending(corrected_scatter(release))
+    noise = known_noise(release)
     low, high = noise_band(values, *noise)
     return SeenSpectrum(
         values,

@@ -26,6 +26,8 @@ def parameters_of(release: Release) -> dict[str, Any]:
         "delta": release.guarantee.delta,
         "sign": sign_from_description(release.sign),
         "pairs": _pairs_of(release.scheme),
+        "neighbors": str(release.neighbors),
+        "missing": "refuse" if release.rates is None else "rates",
         "location": "private" if release.centre_origin == Origin.PRIVATE else release.location,
         "scale": "private" if release.scale_origin == Origin.PRIVATE else release.scale,
     }
@@ -61,7 +63,7 @@ def published(
         sign=None if state.sign is None else state.sign.describe(),
         scheme=scheme,
         calibration=design.calibration,
-        n_samples=public.n_samples if state.number is None else round(state.number),
+        n_samples=public.n_samples if state.estimate is None else state.estimate,
         n_features=public.n_features,
         feature_names=names,
         location=state.location,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gdppca.noise import Noise, noise_for
 from gdppca.steps.base import Public
 from gdppca.steps.quantile import METHODS, Quantile
 from gdppca.tables.memory import MemoryTable
+from gdppca.tables.persons import persons_of
 
 
 def private_quantile(
@@ -22,6 +24,7 @@ def private_quantile(
     *,
     method: str = "grid",
     nonnegative: bool = False,
+    persons: Any = None,
     ledger: str | None = None,
     random_state: int | Noise | None = None,
 ) -> float:
@@ -30,7 +33,7 @@ def private_quantile(
     Parameters
     ----------
     values : array of shape (n,)
-        Finite numbers, each of one person, at least two.
+        Finite numbers, at least two; each of one person unless `persons` says whose they are.
     q : float
         Which quantile, strictly between 0 and 1.
     epsilon : float
@@ -39,6 +42,9 @@ def private_quantile(
         Noisy choice from a grid, or Durfee's ladder.
     nonnegative : bool, default False
         The numbers cannot be negative, such as lengths. A public fact, not looked up.
+    persons : None or sequence of n ids, default None
+        Whose each number is, where a person may have several: one random number of each is used,
+        and the promise is about persons.
     ledger : None or str, default None
         Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients".
     random_state : None or int, default None
@@ -51,7 +57,7 @@ def private_quantile(
 
     Notes
     -----
-    **Privacy.** One pure event of ε, replace-one, n public.
+    **Privacy.** One pure event of ε, replace-one, the number of values or persons public.
 
     *Grid.* Candidate c has score :math:`-|\#\{x_i \le c\} - qn|` plus
     :math:`\frac2\varepsilon\log p(c)`, with a public prior p that favours moderate exponents and
@@ -81,10 +87,13 @@ def private_quantile(
     epsilon = _validate.finite_positive(epsilon=_validate.budget(epsilon=epsilon))
     values = _finite_vector(values)
     _validate.one_of(METHODS, method=method)
-    noise, public = noise_for(random_state), Public.of(len(values), 1)
+    noise = noise_for(random_state)
+    table = MemoryTable(values[:, None], None, noise)
+    if persons is not None:
+        table = replace(table, persons=persons_of(persons, len(values), noise.keys()))
+    public = Public.about(table)
     step = Quantile(public=public, q=q, epsilon=epsilon, method=method, nonnegative=nonnegative)
     design = Design.of(step, epsilon=epsilon, delta=0.0)
-    table = MemoryTable(values[:, None], None, noise)
     found = run(design, table, noise, ledger).quantile
     assert found is not None
     return found

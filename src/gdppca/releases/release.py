@@ -171,10 +171,8 @@ class Release:
         return doubts(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Release({self.method}, {size_in_words(self)}; {self.guarantee}"
-            f"{''.join(f' {doubt}' for doubt in self.doubts)})"
-        )
+        said = ". ".join(filter(None, (str(self.guarantee), " ".join(self.doubts))))
+        return f"Release({self.method}, {size_in_words(self)}; {said})"
 
     def _repr_html_(self) -> str:
         """Promise and largest loadings, for notebooks."""

@@ -5,13 +5,16 @@ And what more is released from them: of which release, and paid where.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gdppca import linalg
 from gdppca._errors import DataError, ParameterError
 from gdppca.noise import Noise
-from gdppca.steps.base import Public
-from gdppca.tables.frames import as_matrix
+from gdppca.steps.base import Public, State
+from gdppca.tables.description import Description
 from gdppca.tables.memory import MemoryTable
+from gdppca.tables.open import open_table
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -37,15 +40,60 @@ def ledger_of(pca: Any, ledger: str | None) -> str | None:
     return getattr(pca, "ledger", None) if ledger is None else ledger
 
 
-def opened_for(X: Any, release: Release, noise: Noise) -> tuple[MemoryTable, Public]:
-    """A table in memory with the columns of the release and at least two rows."""
-    matrix = as_matrix(X)
-    n, d = matrix.values.shape
+def require_replacing(release: Release) -> None:
+    """Refuse to draw more beside a promise about another kind of neighbours."""
+    if release.neighbors != "replace-one":
+        raise ParameterError(
+            "The release is private for add-remove neighbours. What is drawn on its own is private "
+            "for replace-one neighbours, and both do not add up: ask for it together with the fit, "
+            "by fit_release."
+        )
+
+
+def opened_for(
+    X: Any, release: Release, noise: Noise, persons: Any = None
+) -> tuple[MemoryTable, Public]:
+    """A table in memory with the columns of the release, read as it was described.
+
+    At least two rows or persons.
+    """
+    said = release.description
+    told = None if said is None else Description.from_dict(said)
+    if persons is None and told is not None:
+        persons = told.person
+    if release.unit == "person" and persons is None:
+        raise ParameterError(
+            "The release protects persons: say whose each row is with `persons`, so that this does "
+            "too."
+        )
+    table = open_table(
+        X,
+        noise,
+        whole=True,
+        persons=persons,
+        description=None if told is None else replace(told, weight=None, largest_weight=None),
+        gaps=release.rates is not None,
+    )
+    assert isinstance(table, MemoryTable)
+    n, d = table.n_samples, table.n_features
     if d != release.n_features or n < 2:
         raise DataError(
-            f"At least two rows with the {release.n_features} columns of the release are needed, "
-            f"got shape {(n, d)}."
+            f"At least two rows with the {release.n_features} columns of the release are needed."
         )
-    if matrix.names is not None and release.feature_names not in (generic_names(d), matrix.names):
+    if table.names is not None and release.feature_names not in (generic_names(d), table.names):
         raise DataError("The columns of `X` must be those of the release, in their order.")
-    return MemoryTable(matrix.values, matrix.names, noise), Public.of(n, d)
+    return table, Public.about(table)
+
+
+def state_of(release: Release) -> State:
+    """What a fit knew when it had made this release, for what more is drawn."""
+    matrix = release.matrix
+    values = None if matrix is None else linalg.eigenvalues_descending(matrix)
+    return State(
+        components=release.components,
+        location=release.location,
+        scale=release.scale,
+        scatter=release.scatter,
+        rates=release.rates,
+        eigenvalues=values,
+    )

@@ -13,8 +13,7 @@ from gdppca.design import Design, run
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Guarantee
 from gdppca.privacy.assumptions import counted
-from gdppca.releases.rows import ledger_of, opened_for, release_of
-from gdppca.steps.base import State
+from gdppca.releases.rows import ledger_of, opened_for, release_of, require_replacing, state_of
 from gdppca.steps.variances import Variances
 
 
@@ -47,6 +46,7 @@ def private_variances(
     delta: float,
     *,
     method: str = "huber",
+    persons: Any = None,
     ledger: str | None = None,
     random_state: int | Noise | None = None,
 ) -> NoisyVariances:
@@ -64,6 +64,9 @@ def private_variances(
         "huber" pulls scores in to 1.345 standard deviations, found from a private median, and
         "winsorized" to a private 0.9 quantile; both give the variance that a Gaussian would have.
         "clipped" pulls them in to 3 standard deviations and takes the mean square as it is.
+    persons : None, sequence of n ids or str, default None
+        Whose each row is, where a person may have several: one random row of each is used, and the
+        promise is about persons. Or the name of the column that says so.
     ledger : None or str, default None
         Where the spend is entered before anything is drawn: "sqlite:///budget.db#patients". None
         takes that of a fitted estimator, if it has one; a Release has none.
@@ -105,16 +108,17 @@ def private_variances(
     array([30., 10.])
     """
     of, noise = release_of(release), noise_for(random_state)
-    if of.guarantee.neighbors != "replace-one" or not len(of.components):
-        raise ParameterError("`release` must hold components, private for replace-one neighbours.")
-    table, public = opened_for(X, of, noise)
+    require_replacing(of)
+    if not len(of.components):
+        raise ParameterError("`release` must hold components.")
+    table, public = opened_for(X, of, noise, persons)
     m = len(of.components)
     step = Variances(public=public, epsilon=epsilon, delta=delta, n_components=m, method=method)
     design = Design.of(
         step,
         epsilon=epsilon,
         delta=delta,
-        start=State(components=of.components, scale=of.scale),
+        start=state_of(of),
     )
     for doubt in design.doubts:
         warnings.warn(doubt, PrivacyWarning, stacklevel=2)

@@ -40,7 +40,7 @@ _PAIRS = {
         "all": "every pair of rows of two persons",
         "halves": "pairs of rows of two persons, each person in one pair",
         "blocks": "rows of different persons inside random blocks of {size}",
-        "one-sample": "every row and one {whose} centre, with one weight shared by all rows of a person",
+        "one-sample": "every row and one {whose} centre, all rows of a person sharing one weight",
         "merged": "rows as in the releases of the {groups} groups of persons that were merged",
     },
 }

@@ -113,8 +113,9 @@ class State:
     fixed: np.ndarray | None = None  # public scales, of indicators say; NaN where there is none
     spread: np.ndarray | None = None  # public guesses of scales; NaN where there is none
     rates: np.ndarray | None = None  # shares of the cells of each column that are there
-    number: float | None = None  # of rows or persons, where it is secret: an estimate
+    number: float | None = None  # of rows or persons, where it is secret: as it was counted
     number_sd: float = 0.0
+    estimate: int | None = None  # the same, by all that was drawn
     bounds: tuple[np.ndarray, np.ndarray] | None = None  # of columns, lower and upper
     coarse: Any = None  # `steps.scale.CoarseScale`, until it is refined
     scatter: np.ndarray | None = None

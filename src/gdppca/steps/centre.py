@@ -353,7 +353,7 @@ class _Walk:
         """Find the octave of the distances from the origin, by the fullest pair of noisy bins."""
         _, lengths = self._directions()
         counts = counted(octave_of(lengths) + OCTAVES, self._parts, 2 * OCTAVES + 1)
-        bound = self._moves.octave_counts()
+        bound = self._moves.octave_counts(weighted=self._parts is not None)
         share, _ = self._noisy_mean(counts, bound, self.budget.first)
         fullest = int(np.argmax(share[:-1] + share[1:]))
         self._distance = math.ldexp(1.0, fullest - OCTAVES)

@@ -103,7 +103,7 @@ def _only(sample: Sample, columns: list[int]) -> Sample:
 
 
 def refined(
-    sample: Sample,
+    rows: np.ndarray | Sample,
     coarse: CoarseScale,
     center: np.ndarray | None,
     multipliers: list[float],
@@ -113,6 +113,7 @@ def refined(
     rates: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scales > 0 and the errors of their logarithms; infinite where no size was found."""
+    sample = Sample.of(rows)
     paired = np.full(len(coarse.ties), True) if center is None else coarse.ties > 0
     sizes = _Sizes.of(sample, center, paired, noise, rates)
     # Halves, as they are summed: of pairs √2 times as large, and of those that differ.
@@ -165,7 +166,7 @@ def _measured(
     """How much larger the logarithm of the spread seems, and the noise of that."""
     tied, differing = ties > 0, 1 - ties
     bounds = np.clip(reach * spread, np.finfo(float).tiny, LARGEST)
-    bound = moves.bounded_sums(len(spread))
+    bound = moves.bounded_sums(len(spread), weighted=sizes.parts is not None)
     noisy, sigma = noised(sizes.clipped_squares(bounds), multiplier, bound, noise)
     # What is less than its own noise is no smaller than that.
     shares = np.minimum(np.maximum(noisy, sigma) / (sizes.numbers * differing), 1.0)

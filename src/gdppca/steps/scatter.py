@@ -151,12 +151,13 @@ class Scatter:
         K_tilde, noise_sd = noisy_matrix(K_hat, level, noise), level.noise_sd
         if state.number is not None:
             number = self._number(state, K_tilde, noise_sd)
-            K_tilde, noise_sd = (x * (self.public.n_samples / number) for x in (K_tilde, noise_sd))
-            state = state.with_(number=number)
+            ratio = self.public.n_samples / number
+            K_tilde, noise_sd = K_tilde * ratio, noise_sd * ratio
+            state = state.with_(estimate=number)
         kept = partial(self._kept, state, noise_sd)
         return state.with_matrix(K_tilde, noise_sd, kept, level.event)
 
-    def _number(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> float:
+    def _number(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> int:
         """How many rows or persons there are by count and trace together; spherical signs add one.
 
         Each as far as it is sure.
@@ -166,7 +167,7 @@ class Scatter:
             return n
         by_trace, trace_sd = n * float(np.trace(K_tilde)), n * noise_sd * math.sqrt(len(K_tilde))
         weight = sd**2 / (sd**2 + trace_sd**2)
-        return max(n + weight * (by_trace - n), LEAST)
+        return round(max(n + weight * (by_trace - n), LEAST))
 
     def level(self, state: State) -> ScatterNoise:
         """Its noise, beside what was drawn before."""

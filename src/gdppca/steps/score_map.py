@@ -175,6 +175,7 @@ def _likely_scores(rows: np.ndarray, state: State) -> np.ndarray:
     """
     V, m = state.components, len(state.components)
     values = state.eigenvalues
+    assert values is not None
     rest = max(float(np.mean(values[m:])), 0.0) if len(values) > m else 0.0
     ridge = np.diag(rest / np.maximum(values[:m], max(rest, np.finfo(float).tiny)))
     scores = np.empty((len(rows), m))

@@ -161,6 +161,7 @@ def _seen_share(state: State) -> np.ndarray | float:
     """
     if state.rates is None:
         return 1.0
+    assert state.scatter is not None
     matrix = corrected(state.scatter, state.rates)
     values, vectors = np.linalg.eigh(matrix)
     shape = (vectors * np.maximum(values, 1e-3 * values.max())) @ vectors.T

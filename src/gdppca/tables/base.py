@@ -144,6 +144,13 @@ class Sample:
         """One row of each: what steps take that need whole rows."""
         return self.values if self.one_each is None else self.values[self.one_each]
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """One row of each, for a step that knows nothing of weights."""
+        return np.array(self.single, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.single)
+
     def standing_for(self, number: float, size: int) -> Sample:
         """About so many of a secret number that was counted: whose keys are low enough for it.
 

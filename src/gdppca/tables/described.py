@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+
 from gdppca._errors import ColumnTypeError, DataError
 from gdppca.tables.cells import NO, TRUE_FALSE, YES, require_labels
 from gdppca.tables.description import Column, Description
+from gdppca.tables.frames import Matrix
 from gdppca.tables.headers import require_columns
-from gdppca.tables.spelling import number_in
+from gdppca.tables.spelling import day_pattern, number_in
 
 NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 LONG = r"DECIMAL.*|U?HUGEINT"
@@ -158,6 +161,16 @@ def refused_cells(column: Column, where: str) -> DataError:
     )
 
 
+def featured(values: np.ndarray, description: Description, gaps: bool, where: str) -> Matrix:
+    """Numbers as the features of a description; a missing one is refused unless gaps may be."""
+    if not gaps:
+        unfit = np.isnan(values).any(axis=0)
+        for feature, wrong in zip(description.features, unfit, strict=True):
+            if wrong:
+                raise refused_cells(feature.column, where)
+    return Matrix(values, tuple(feature.name for feature in description.features))
+
+
 def literal(word: str | Path) -> str:
     """Text inside a statement."""
     return "'" + str(word).replace("'", "''") + "'"
@@ -234,7 +247,9 @@ def _date_value(cell: Cell) -> str:
         day = f"CAST({f'make_timestamp(epoch_us({t}))' if zoned else t} AS DATE)"
         day = f"CASE WHEN isfinite({t}) THEN {day} END"
     elif column.format:
-        day = f"CAST(try_strptime({t}, {literal(column.format)}) AS DATE)"
+        spelt = f"regexp_full_match({t}, {literal(day_pattern(column.format))})"
+        found = f"try_strptime({t}, {literal(column.format)})"
+        day = f"CASE WHEN {spelt} THEN CAST({found} AS DATE) END"
     else:
         iso = rf"regexp_full_match({t}, '\d{{4}}-\d{{2}}-\d{{2}}([T ](?s:.*))?')"
         day = f"CASE WHEN {iso} THEN TRY_CAST(left({t}, 10) AS DATE) END"

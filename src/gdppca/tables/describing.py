@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from gdppca._errors import DataError
@@ -84,11 +82,6 @@ def describe(
 
 def _declared(source: str | os.PathLike[str], written: Description) -> dict[str, str]:
     """Names of columns, and the types that the file declares."""
-    if find_spec("gdppca.tables.formats") is not None:
-        kinds: dict[str, str] = import_module("gdppca.tables.formats").declared_columns(
-            Path(source), written
-        )
-        return kinds
-    from gdppca.tables.files import column_names
+    from gdppca.tables.formats import declared_columns
 
-    return dict.fromkeys(column_names(Path(source)), "")
+    return declared_columns(Path(source), written)

@@ -7,8 +7,8 @@ the number of columns, nor the levels of a category, nor what a cell means.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from numbers import Real
 from os import PathLike
@@ -161,6 +161,7 @@ class Description:
         _rewrite(self, largest_weight=_plain_number(self.largest_weight))
         rules.require_names([column.name for column in self.columns])
         rules.check(self.to_dict(), complete=False)
+        _rewrite(self, skip=int(self.skip))
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -176,6 +177,17 @@ class Description:
     def require_complete(self) -> None:
         """Refuse a template in which something is still to be filled in."""
         rules.require_filled_in(self.to_fill_in)
+
+    def only(self, names: Sequence[str]) -> Description:
+        """The same for some of the columns, in their order."""
+        known = {column.name: column for column in self.columns}
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise DescriptionError(
+                f"The description has no column {', '.join(map(repr, missing))}. Add it there, or "
+                "leave it out."
+            )
+        return replace(self, columns=tuple(known[name] for name in names))
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON and TOML can hold; what is as usual is left out.

@@ -20,7 +20,7 @@ from typing import Any
 from gdppca._errors import DescriptionError
 from gdppca._validate import shown
 from gdppca._words import listed
-from gdppca.tables.spelling import code_text, day_in, number_in, trimmed
+from gdppca.tables.spelling import DIRECTIVES, code_text, day_in, number_in, trimmed
 
 TYPES = ("number", "yes-no", "category", "date")
 # What a type cannot do without, and what a template asks for.
@@ -37,7 +37,7 @@ _FOR = {
     "typical": "numbers and dates: what is usual of indicators is known",
     "spread": "numbers and dates: what is usual of indicators is known",
 }
-_DIRECTIVES = set("YymbBdjHIpMSf%")  # of dates, that mean the same to Python and to DuckDB
+_NAMELESS = "The name of a column is empty, or no text. Name it as in the header of the file."
 _DAYS = (date(2001, 2, 3), date(2024, 11, 25), date(1987, 12, 31))
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -56,16 +56,31 @@ def as_plain(plain: Any) -> Plain:
 
 def check(plain: Plain, *, complete: bool) -> None:
     """Refuse what breaks a rule; of an incomplete one only what was already written down."""
-    if complete:
-        require_filled_in(to_fill_in(plain))
     _require_finite(plain)
-    for problem in _validator().iter_errors(plain):
-        if complete or problem.validator not in ("required", "minProperties"):
-            raise DescriptionError(_sentence(problem))
+    problems = list(_validator().iter_errors(_outline(plain)))
+    _refuse(problem for problem in problems if problem.validator == "additionalProperties")
+    if complete:  # a key that is misspelt is not called missing
+        require_filled_in(to_fill_in(plain))
+    _refuse(p for p in problems if complete or p.validator not in ("required", "minProperties"))
+    _check_names(plain["columns"])
     _check_table(plain.get("table", {}), plain["columns"])
     for name, column in plain["columns"].items():
         _check_column(name, column, plain.get("table", {}))
     _require_own_names(plain["columns"])
+
+
+def _outline(plain: Any) -> Any:
+    """The same with one of the columns that are described alike: the schema takes 0.3 ms each."""
+    columns = plain.get("columns") if isinstance(plain, Mapping) else None
+    if not isinstance(columns, dict):
+        return plain
+    unlike = {repr(column): name for name, column in reversed(columns.items())}
+    return {**plain, "columns": {name: columns[name] for name in reversed(unlike.values())}}
+
+
+def _refuse(problems: Iterator[Any]) -> None:
+    for problem in problems:
+        raise DescriptionError(_sentence(problem))
 
 
 def to_fill_in(plain: Any) -> Iterator[tuple[str, str]]:
@@ -164,13 +179,13 @@ def _sentence(problem: Any) -> str:
     if not path and problem.validator == "type":
         return "A description is a table of keys with the sections [table] and [columns.…]."
     if path == ["columns"] and problem.validator in ("pattern", "not"):
-        return "The name of a column is empty, or no text. Name it as in the header of the file."
+        return _NAMELESS
     if problem.validator in ("required", "minProperties"):
         return "No column is described. Write a section for each, as [columns.age]."
     if not inside:
         return f"{_where(path)}Must be a section with keys below it, as [columns.age]."
     [name] = inside
-    if problem.validator is None:
+    if problem.validator_value == {}:  # nothing may stand there
         return f"{_where(place)}`{name}` is for {_FOR[name]}. Delete it, or change `type`."
     value = problem.instance
     return (
@@ -228,6 +243,12 @@ def _is_finite(number: Real) -> bool:
         return math.isfinite(float(number))
     except OverflowError:
         return False
+
+
+def _check_names(columns: Plain) -> None:
+    """Refuse names that no header has; the schema says the same."""
+    if any(not name.strip() or re.search("[\ud800-\udfff]", name) for name in columns):
+        raise DescriptionError(_NAMELESS)
 
 
 def _check_table(table: Plain, columns: Plain) -> None:
@@ -308,13 +329,10 @@ def _require_not_missing(where: str, levels: list[str], column: Plain, table: Pl
 
 def _tells_days(written_as: str) -> bool:
     """Whether a format is understood by all readers, and gives back the day that was written."""
-    if not set(re.findall("%(.?)", written_as, re.DOTALL)) <= _DIRECTIVES:
+    if not set(re.findall("%(.?)", written_as, re.DOTALL)) <= DIRECTIVES:
         return False
     try:
-        return all(
-            datetime.strptime(each.strftime(written_as), written_as).date() == each
-            for each in _DAYS
-        )
+        return all(day_in(each.strftime(written_as), written_as) == each for each in _DAYS)
     except (ValueError, re.error):
         return False
 

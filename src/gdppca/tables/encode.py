@@ -220,7 +220,7 @@ class CellReader:
     def _yes_no(self, cell: Any, text: str) -> float:
         found = self._level.get(text, _MISSING) if self._level else yes_no_in(text)
         if math.isnan(found) and isinstance(cell, Real | Decimal) and cell in (0, 1):
-            return float(cell)
+            return 1.0 if cell == 1 else 0.0  # never -0.0
         return found
 
     def _category(self, cell: Any, text: str) -> float:

@@ -10,12 +10,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gdppca._errors import DataError
 from gdppca.tables import statfiles, workbooks
 from gdppca.tables.cells import MISSING
-from gdppca.tables.described import NUMBERS, chosen_columns, refused_cells
+from gdppca.tables.described import NUMBERS, chosen_columns, featured
 from gdppca.tables.description import Description
 from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
@@ -32,6 +30,8 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     "number", "yes-no", "date" or "text"; "" where a format, such as CSV, declares nothing.
     """
     path = Path(path)
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'.")
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
     source = Files([path], f"'{path}'", description)
@@ -66,13 +66,7 @@ def read_raw_table(
 
 def encoded(columns: dict[str, Any], chosen: Description, gaps: bool, where: str) -> Matrix:
     """Cells as features; a column with missing ones is refused unless gaps may be."""
-    values = encode(columns, chosen)
-    if not gaps:
-        unfit = np.isnan(values).any(axis=0)
-        for feature, wrong in zip(chosen.features, unfit, strict=True):
-            if wrong:
-                raise refused_cells(feature.column, where)
-    return Matrix(values, tuple(feature.name for feature in chosen.features))
+    return featured(encode(columns, chosen), chosen, gaps, where)
 
 
 def _raw_types(path: Path, description: Description | None) -> dict[str, str]:

@@ -7,8 +7,10 @@ from typing import Any
 import narwhals as nw
 
 from gdppca._errors import ParameterError
+from gdppca.tables.described import featured
 from gdppca.tables.description import Description
-from gdppca.tables.frames import Matrix, finished
+from gdppca.tables.encode import encode_frame
+from gdppca.tables.frames import Matrix
 
 
 def frame_names(X: Any) -> list[str]:
@@ -38,7 +40,6 @@ def frame_column(X: Any, name: str) -> Any:
 
 def described_matrix(X: Any, description: Description, gaps: bool) -> Matrix:
     """The numbers of a frame by its description; what is missing is refused without gaps."""
-    from gdppca.tables.encode import encode_frame
-
     frame_names(X)
-    return finished(Matrix(*encode_frame(X, description)), gaps)
+    values, _ = encode_frame(X, description)
+    return featured(values, description, gaps, "the table")

@@ -46,11 +46,10 @@ def as_matrix(X: Any, gaps: bool = False) -> Matrix:
     if isinstance(X, Matrix):
         return X
     frame = nw.dependencies.is_into_dataframe(X)
-    return finished(_from_frame(X, gaps) if frame else _from_array(X, gaps), gaps)
+    return _finished(_from_frame(X, gaps) if frame else _from_array(X, gaps), gaps)
 
 
-def finished(matrix: Matrix, gaps: bool, where: str = "") -> Matrix:
-    """The matrix where it is finite; else its gaps as NaN, or a refusal without `gaps`."""
+def _finished(matrix: Matrix, gaps: bool, where: str = "") -> Matrix:
     if all_finite(matrix.values):
         return matrix
     if not gaps:
@@ -97,7 +96,7 @@ def matrix_of(
     _refuse("missing values", [names[k] for k, c in enumerate(columns) if c is None][:1], where)
     there = [column for column in columns if column is not None]
     matrix = Matrix(_side_by_side(iter(there), len(there[0]), len(names)), names)
-    return finished(matrix, gaps, where)
+    return _finished(matrix, gaps, where)
 
 
 def _side_by_side(columns: Iterator[np.ndarray], n: int, d: int) -> np.ndarray:

@@ -58,7 +58,7 @@ class MemoryTable(AtHand):
         """How much each row counts."""
         if self.persons is not None:
             return self.persons.parts(self.shares)
-        return None if self.shares is None else whole_parts(np.int64(1), self.shares)
+        return None if self.shares is None else whole_parts(1, self.shares)
 
     @cached_property
     def _sample(self) -> Sample:

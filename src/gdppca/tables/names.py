@@ -66,8 +66,8 @@ _WORDS = {
     DATE: (
         "a date",
         "dates",
-        "dates tell who somebody is, and are no measurements. Leave them out, or use a time that "
-        "has passed, such as the age.",
+        "dates help to find out who somebody is. Use a span of time, such as the age, or leave "
+        "them out.",
     ),
     ROW_NUMBER: (
         "a row number",

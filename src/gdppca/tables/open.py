@@ -15,7 +15,13 @@ from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.noise import Noise, OrderKeys
 from gdppca.tables.base import Table
 from gdppca.tables.description import Description
-from gdppca.tables.files import can_read_whole, column_names, read_labels, read_table
+from gdppca.tables.files import (
+    can_read_whole,
+    column_names,
+    read_labels,
+    read_numbers,
+    read_table,
+)
 from gdppca.tables.frame_columns import (
     described_matrix,
     frame_column,
@@ -26,7 +32,7 @@ from gdppca.tables.frames import Matrix, as_matrix
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
 from gdppca.tables.sources import ArrowData, Source, Spooled, files_behind, found_files
-from gdppca.tables.wishes import ColumnReader, Wishes
+from gdppca.tables.wishes import Wishes
 
 _LARGEST_AT_ONCE = 2**28  # bytes of a file that is read whole
 _PATHS = (str, os.PathLike)
@@ -122,18 +128,20 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
     """A table in memory, with whose its rows are, what they count, and their groups."""
     if _is_files(source):
         [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
-        matrix, read = _from_file(file, asked)
+        matrix, read = _from_file(file, asked), partial(_label_column, file, asked)
+        numbers = partial(_number_column, file, asked)
     else:
-        matrix, read = _from_frame(source, asked)
+        matrix, read = _from_frame(source, asked), partial(frame_column, source)
+        numbers = read
     n = len(matrix.values)
     table = MemoryTable(
         matrix.values,
         matrix.names,
         noise,
         persons=asked.persons_in(read, n, noise),
-        shares=asked.shares_in(read, n),
+        shares=asked.shares_in(numbers, n),
         gaps=asked.gaps,
-        description=asked.description,
+        description=asked.described,
     )
     if asked.groups is None and asked.categories is None:
         return table
@@ -141,27 +149,33 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
     return replace(table, codes=codes, groups=names)
 
 
-def _from_file(file: Path, asked: Wishes) -> tuple[Matrix, ColumnReader]:
-    """The numbers in a file, and a way to its other columns."""
+def _from_file(file: Path, asked: Wishes) -> Matrix:
+    """The numbers in a file."""
     columns = asked.columns
     if asked.beside:
         columns = asked.features(column_names(file, asked.description), f"'{file}'")
-    matrix = read_table(file, columns, asked.description, asked.gaps)
-    return matrix, lambda name: read_labels(file, name, asked.description)
+    return read_table(file, columns, asked.description, asked.gaps)
 
 
-def _from_frame(source: Any, asked: Wishes) -> tuple[Matrix, ColumnReader]:
-    """The numbers of a frame or array, and a way to its other columns."""
-    read = partial(frame_column, source)
-    if asked.description is not None:
-        return described_matrix(source, asked.description, asked.gaps), read
+def _label_column(file: Path, asked: Wishes, name: str) -> Any:
+    return read_labels(file, name, asked.description)
+
+
+def _number_column(file: Path, asked: Wishes, name: str) -> Any:
+    return read_numbers(file, name, asked.description)
+
+
+def _from_frame(source: Any, asked: Wishes) -> Matrix:
+    """The numbers of a frame or array."""
+    if asked.described is not None:
+        return described_matrix(source, asked.described, asked.gaps)
     if asked.columns is not None:
         raise ParameterError("`columns` are for files: select those of a table before.")
     if asked.beside:
         names = asked.features(frame_names(source), "The table")
         assert names is not None
         source = frame_columns(source, names)
-    return as_matrix(source, asked.gaps), read
+    return as_matrix(source, asked.gaps)
 
 
 def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) -> Table:
@@ -175,8 +189,8 @@ def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) 
         return SparkEngine(source, keys, asked)
     from gdppca.tables.duck import DuckEngine
 
-    told = asked.description
-    return DuckEngine(_source(source, package, told), keys, asked.columns, told, asked.gaps)
+    source = _source(source, package, asked.description)
+    return DuckEngine(source, keys, asked.columns, asked.description, asked.gaps)
 
 
 def _source(source: Any, package: str, description: Description | None) -> Source:

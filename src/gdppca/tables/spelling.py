@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import date, datetime
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,6 +22,10 @@ _YES_NO = dict.fromkeys(("yes", "y", "true", "t", "1"), 1.0) | dict.fromkeys(
     ("no", "n", "false", "f", "0"), 0.0
 )
 _LARGEST_WRITTEN_OUT = 1e15
+# What directives of dates write: digits, at least and at most, or words.
+_DIGITS = dict.fromkeys("dmHIMS", (1, 2)) | {"Y": (4, 4), "y": (2, 2), "j": (1, 3), "f": (1, 6)}
+_WORDS = {"b": "[A-Za-z]{3}", "B": "[A-Za-z]{3,9}", "p": "[AaPp][Mm]"}
+DIRECTIVES = frozenset(_DIGITS) | frozenset(_WORDS) | {"%"}
 
 
 def trimmed(text: Any) -> Any:
@@ -62,9 +67,35 @@ def day_in(text: str, written_as: str = "") -> date | None:
 
 
 def _day_by(text: str, written_as: str) -> date | None:
-    # Python alone would also read digits of other scripts.
-    foreign = any(letter.isdigit() and not letter.isascii() for letter in text)
-    return None if foreign else datetime.strptime(text, written_as).date()
+    spelt = re.fullmatch(day_pattern(written_as), text)
+    return datetime.strptime(text, written_as).date() if spelt else None
+
+
+@cache
+def day_pattern(written_as: str) -> str:
+    """The regular expression of what a format writes, for Python and for DuckDB.
+
+    Their own readers take more, and not the same: "79" for a year of four digits, or digits of
+    other scripts. Days and months may be written with one digit, unless digits stand beside them.
+    """
+    parts = re.findall("%.|.", written_as, re.DOTALL)
+    beside = [None, *parts, None]
+    return "".join(
+        _part_pattern(part, dense=any(_is_directive(each) for each in (before, after)))
+        for before, part, after in zip(beside, parts, beside[2:], strict=False)
+    )
+
+
+def _part_pattern(part: str, dense: bool) -> str:
+    if _is_directive(part):
+        fewest, most = _DIGITS.get(part[1], (0, 0))
+        return f"[0-9]{{{most if dense else fewest},{most}}}" if most else _WORDS[part[1]]
+    letter = part[-1]  # of %% as well
+    return letter if letter.isalnum() or not letter.isascii() or letter == " " else f"\\{letter}"
+
+
+def _is_directive(part: str | None) -> bool:
+    return part is not None and len(part) == 2 and part != "%%"
 
 
 def code_text(value: Any, decimal: str = ".") -> Any:

@@ -15,6 +15,8 @@ from gdppca.tables.description import Description
 from gdppca.tables.persons import Persons, persons_of, weight_shares
 
 ColumnReader = Callable[[str], Any]
+# What may be the name of a column that is none of the analysis.
+_BESIDE = {"persons": "an id", "weights": "a weight", "groups": "a group"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +66,18 @@ class Wishes:
         """The same with what the description says, where nothing else is said."""
         if self.description is None:
             return self._checked()
-        if self.columns is not None:
-            raise ParameterError(
-                "`columns` and `description` both name the columns. Leave one of them out."
-            )
         told = self.description
         if isinstance(told, str | os.PathLike):
             told = Description.load(told)
         if not isinstance(told, Description):
             raise ParameterError("`description` must be a Description or the name of its file.")
         told.require_complete()
+        if self.columns is not None and told.columns:
+            told = told.only(self.columns)
         return replace(
             self,
             description=told,
+            columns=None if told.columns else self.columns,
             persons=told.person if self.persons is None else self.persons,
             weights=told.weight if self.weights is None else self.weights,
             largest_weight=told.largest_weight
@@ -90,23 +91,30 @@ class Wishes:
         beside = self.beside
         if len(set(beside)) < len(beside):
             raise ParameterError("One column cannot be persons, weights and groups at once.")
-        for name in beside:
-            if name in self._features:
+        for wish, what in _BESIDE.items():
+            if isinstance(name := getattr(self, wish), str) and name in self._features:
                 raise ParameterError(
-                    f"'{name}' cannot be a column of the analysis too. Leave it out there."
+                    f"`{wish}` must name a column of its own: '{name}' cannot be {what} and a "
+                    "column of the analysis."
                 )
         return self
 
     @property
+    def described(self) -> Description | None:
+        """The description, where it says more than how a file is written."""
+        told: Description | None = self.description
+        return told if told is not None and told.columns else None
+
+    @property
     def _features(self) -> list[str]:
-        if self.description is not None:
+        if self.described is not None:
             return [column.name for column in self.description.columns]
         return self.columns or []
 
     @property
     def beside(self) -> list[str]:
         """Names of columns that are none of the analysis."""
-        return [each for each in (self.persons, self.weights, self.groups) if isinstance(each, str)]
+        return [name for wish in _BESIDE if isinstance(name := getattr(self, wish), str)]
 
     def require_names(self) -> None:
         """Refuse sequences: rows that are read in parts have columns beside them, and no list."""
@@ -121,10 +129,12 @@ class Wishes:
 
     def features(self, every: list[str], where: str) -> list[str] | None:
         """Columns of the analysis among all; None where those are all."""
-        for name in self.beside:
-            if name not in every:
-                raise ParameterError(f"{where} has no column '{name}'.")
-        if self.description is not None:
+        for wish in _BESIDE:
+            if isinstance(name := getattr(self, wish), str) and name not in every:
+                raise ParameterError(
+                    f"`{wish}` must name a column: {where} has no column '{name}'."
+                )
+        if self.description is not None and self.description.columns:
             return None
         if self.columns is None and self.beside:
             return [name for name in every if name not in self.beside]
@@ -137,11 +147,11 @@ class Wishes:
         ids = read(self.persons) if isinstance(self.persons, str) else self.persons
         return persons_of(ids, n_rows, noise.keys())
 
-    def shares_in(self, read: ColumnReader, n_rows: int) -> np.ndarray | None:
+    def shares_in(self, numbers: ColumnReader, n_rows: int) -> np.ndarray | None:
         """What each row counts by its weight, where there is one."""
         if self.weights is None:
             return None
-        weights = read(self.weights) if isinstance(self.weights, str) else self.weights
+        weights = numbers(self.weights) if isinstance(self.weights, str) else self.weights
         return weight_shares(weights, self.largest_weight, n_rows)
 
     def groups_in(self, read: ColumnReader) -> Any:

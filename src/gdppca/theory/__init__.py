@@ -24,6 +24,7 @@ from gdppca.theory.noise_floor import (
     noise_band,
     noise_edge,
 )
+from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
 from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
 from gdppca.theory.winsor import (
@@ -40,10 +41,13 @@ __all__ = [
     "classical_noise_sd",
     "components_above_noise",
     "contaminated_covariance",
+    "corrected",
     "corruption_bound",
     "denoised_eigenvalues",
     "effective_rank",
+    "entry_sd",
     "error_bound",
+    "even_noise",
     "flip_shift",
     "loading_intervals",
     "noise_band",
@@ -51,8 +55,10 @@ __all__ = [
     "pair_radius_quantile",
     "pair_radius_survival",
     "projector_distance",
+    "rate_errors",
     "required_samples",
     "sgpca_bound",
+    "shrunk_rates",
     "sin_theta",
     "spherical_bound",
     "spherical_condition",

@@ -24,14 +24,18 @@ from gdppca.linalg import eigen_descending
 from gdppca.noise.bits import generator_for
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
 from gdppca.theory.quadrature import LOG_X, STEP, X
+from gdppca.theory.rates import corrected, entry_sd
 from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
+from gdppca.theory.uneven import EntryNoise, Gaps, RateNoise, UnevenNoise, finite_errors
 
 PRIVACY = "privacy noise"
 PRIVACY_AND_SAMPLING = "privacy noise and sampling"
 
 _ROWS = "the loadings that the same rows have without any noise"
 _POPULATION = "the loadings of the population that the rows were drawn from"
+_GAPS = "corrected for the cells that are missing"
+_IF_RANDOM = "if cells are missing completely at random"
 _IF_SYMMETRIC = "if they lie symmetrically around their centre; on skewed columns, those"
 
 _SEED = 20251012  # post-processing: the same release gives the same intervals everywhere
@@ -96,6 +100,8 @@ def loading_intervals(
     sampling: bool = False,
     centre_bias: float = 0.0,
     scale_error: np.ndarray | None = None,
+    rates: np.ndarray | None = None,
+    rate_error: np.ndarray | None = None,
 ) -> LoadingIntervals:
     r"""Intervals for the loadings without noise, from the noisy matrix alone.
 
@@ -121,6 +127,11 @@ def loading_intervals(
     scale_error : None or array of shape (d,), default None
         Standard deviation of the logarithm of each private scale; what is infinite is taken as it
         was released.
+    rates : None or array of shape (d,), default None
+        Observed share of each column, where cells are missing: the directions are those of the
+        matrix that is corrected for them, `gdppca.theory.corrected`.
+    rate_error : None or array of shape (d,), default None
+        Standard deviation of each rate; none where rates are exact.
 
     Returns
     -------
@@ -149,6 +160,9 @@ def loading_intervals(
     add to first order :math:`HK + KH - 2 E[(u^\top H u) uu^\top]` for an elliptical law. Both are
     drawn with the noise of the matrix. A private radius is taken as it is.
 
+    Where cells are missing the noise is uneven, see `gdppca.theory.rates`: it is drawn as it is
+    and turned into the basis of the eigenvectors, and the errors of the rates with it.
+
     Examples
     --------
     >>> import numpy as np
@@ -167,14 +181,17 @@ def loading_intervals(
         raise ParameterError(
             f"`n_components` must not exceed the number of columns {len(matrix)}, got {m}."
         )
+    gaps = Gaps.of(rates, rate_error, len(matrix))
+    matrix = corrected(matrix, gaps.rates)
     values, vectors = eigen_descending(matrix)
     rows = _validate.finite_positive(n_samples=n_samples) if sampling else _ENDLESS
-    above = _above_noise(values, noise_sd, rows, centre_bias)
-    variances = _entry_variances(values, noise_sd, rows, centre_bias)
-    scales = ScaleNoise.of(values, vectors, _finite_errors(scale_error, len(matrix)))
-    start = _denoised(values, variances + scales.variances, above)
+    above = _above_noise(values, noise_sd, rows, centre_bias, gaps)
+    noise = _noise_of(values, vectors, noise_sd, rows, centre_bias, gaps)
+    scales = ScaleNoise.of(values, vectors, finite_errors("scale_error", scale_error, len(matrix)))
+    off = RateNoise(gaps.relative_error, values, vectors)
+    start = _denoised(values, noise.variances + scales.variances + off.variances, above)
     centre_sd = math.sqrt(centre_bias / len(matrix))
-    turned = _noisy_directions(start, variances, min(m, above), centre_sd, scales)
+    turned = _noisy_directions(start, noise, min(m, above), centre_sd, (scales, off))
     lower, upper = np.full((2, m, len(matrix)), [[[-1.0]], [[1.0]]])
     lower[:above], upper[:above] = _hull(vectors, turned, level)
     return LoadingIntervals(
@@ -186,26 +203,24 @@ def loading_intervals(
         above_noise=min(m, above),
         level=level,
         covers=PRIVACY_AND_SAMPLING if sampling else PRIVACY,
-        about=_about(sampling=sampling, centre=centre_bias > 0, scales=scale_error is not None),
+        about=_about(
+            sampling=sampling,
+            centre=centre_bias > 0,
+            scales=scale_error is not None,
+            gaps=gaps.rates is not None,
+        ),
     )
 
 
-def _about(*, sampling: bool, centre: bool, scales: bool) -> str:
+def _about(*, sampling: bool, centre: bool, scales: bool, gaps: bool) -> str:
     """What the intervals are about."""
     given = " and ".join(
         ["around the released centre"] * centre + ["with the released scales"] * scales
     )
     what = _POPULATION if sampling else _ROWS
+    if gaps:
+        what = f"{what}, {_IF_RANDOM if sampling else _GAPS}"
     return f"{what}, {_IF_SYMMETRIC} {given}" if given else what
-
-
-def _finite_errors(scale_error: np.ndarray | None, d: int) -> np.ndarray:
-    if scale_error is None:
-        return np.zeros(d)
-    errors = _validate.floats(scale_error)
-    if errors is None or errors.shape != (d,) or not (errors >= 0).all():
-        raise ParameterError(f"`scale_error` must hold {d} numbers >= 0.")
-    return np.where(np.isfinite(errors), errors, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +251,9 @@ class ScaleNoise:
         spread = squares.T @ (self.errors[:, None] ** 2 * squares)
         return spread * self.gain**2
 
+    def __bool__(self) -> bool:
+        return bool(self.errors.any())
+
     def added(self, generator: Any) -> np.ndarray | float:
         """HK + KH - 2 E[(u'Hu)uu'] of one draw of H."""
         if not self.errors.any():
@@ -256,23 +274,49 @@ def _square(scatter: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def _above_noise(values: np.ndarray, noise_sd: float, rows: float, bias: float) -> int:
+def _above_noise(values: np.ndarray, noise_sd: float, rows: float, bias: float, gaps: Gaps) -> int:
     """How many directions stand above the noise; one that is left over is fixed by the others."""
     d = len(values)
     if noise_sd == 0 and rows == _ENDLESS:
         return d
-    above = components_above_noise(values, noise_sd, int(rows), bias)
+    above = components_above_noise(values, noise_sd, int(rows), bias, gaps.rates, gaps.errors)
     return d if above == d - 1 else above
 
 
-def _entry_variances(values: np.ndarray, noise_sd: float, rows: float, bias: float) -> np.ndarray:
-    """Variance of each entry of the noise, in the basis of the released eigenvectors."""
-    variances = noise_sd**2 * (0.5 + 0.5 * np.eye(len(values)))
-    if rows == _ENDLESS:
-        return variances
-    moments = _moments_from(denoised_eigenvalues(values, noise_sd, int(rows), bias))
+def _noise_of(
+    values: np.ndarray,
+    vectors: np.ndarray,
+    noise_sd: float,
+    rows: float,
+    bias: float,
+    gaps: Gaps,
+) -> EntryNoise | UnevenNoise:
+    """Noise of the matrix, and sampling where rows are counted, for its eigenvectors."""
+    d = len(values)
+    sampling = np.zeros((d, d))
+    if rows != _ENDLESS:
+        phi = denoised_eigenvalues(values, noise_sd, int(rows), bias, gaps.rates, gaps.errors)
+        sampling = _sampling(phi, vectors, gaps.rates) / rows
+    if gaps.rates is None:
+        return EntryNoise(noise_sd**2 * (0.5 + 0.5 * np.eye(d)) + sampling)
+    return UnevenNoise(entry_sd(noise_sd, gaps.rates, d), vectors, sampling)
+
+
+def _sampling(phi: np.ndarray, vectors: np.ndarray, rates: np.ndarray | None) -> np.ndarray:
+    """Variance of each entry from sampling, times the number of rows.
+
+    A missing cell that is divided by its rate has the same mean as one that was seen, and adds a
+    variance of its own to the part of a row in each direction.
+    """
+    moments = _moments_from(phi)
     means = moments.sum(axis=1)  # E[u_j²], for the squares of a unit vector add up to one
-    return variances + (moments - np.diag(means**2)) / rows
+    if rates is not None:
+        own = vectors**2 @ means  # of each column
+        added = vectors.T**2 @ ((1 / rates - 1) * own)
+        spread = np.outer(means, added) + np.outer(added, means + added)
+        moments = phi.sum() ** 2 * (moments + spread * (1 + np.eye(len(phi))))
+        means = phi.sum() * means
+    return np.asarray(moments - np.diag(means**2))
 
 
 def sign_moments(lam: np.ndarray) -> np.ndarray:
@@ -313,23 +357,27 @@ def _denoised(values: np.ndarray, variances: np.ndarray, above: int) -> np.ndarr
 
 
 def _noisy_directions(
-    start: np.ndarray, variances: np.ndarray, m: int, centre_sd: float, scales: ScaleNoise
+    start: np.ndarray,
+    noise: EntryNoise | UnevenNoise,
+    m: int,
+    centre_sd: float,
+    others: tuple[ScaleNoise, RateNoise],
 ) -> np.ndarray:
     """Leading m eigenvectors of many noisy matrices, (draws, d, m), in the basis of no noise."""
     d = len(start)
     draws = int(np.clip(min(_KEPT / max(m * d, 1), _DRAWN / d**2), *_DRAWS))
     turned = np.zeros((draws, d, m))
-    sd = np.sqrt(variances)
-    if m == 0 or not (sd.any() or centre_sd or scales.errors.any()):
+    if m == 0 or not (noise or centre_sd or any(others)):
         turned[:] = np.eye(d)[:, :m]
         return turned
     generator = generator_for(_SEED)
     shifted = _shifted(start)
     for draw in turned:
-        noise = np.triu(generator.normal(size=(d, d)))
-        noise = sd * (noise + np.triu(noise, k=1).T)
+        matrix = noise.drawn(generator)
         exact = shifted(centre_sd * generator.normal(size=d)) if centre_sd else np.diag(start)
-        leading = _leading(exact + scales.added(generator) + noise, m)
+        for other in others:
+            exact = exact + other.added(generator)
+        leading = _leading(exact + matrix, m)
         draw[:] = leading * np.where(np.diagonal(leading) < 0, -1.0, 1.0)
     return turned
 

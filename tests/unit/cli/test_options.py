@@ -29,15 +29,24 @@ REFUSED = {
     "variances": ["2"],
     "score_map": ["2"],
 }
-REFUSED_BY_FIT = REFUSED | {"seed": ["-1"], "groups": ["a=1,2"]}
+REFUSED_BY_FIT = REFUSED | {
+    "seed": ["-1"],
+    "groups": ["a=1,2"],
+    "missing": ["guess"],
+    "neighbors": ["next-door"],
+    "person": ["nobody"],
+    "weight": ["a"],
+    "largest_weight": ["2"],
+}
 REFUSED_BY_PLAN = REFUSED | {
     "rows": ["1"],
     "columns": ["0"],
     "spectrum": ["nowhere"],
     "target": ["3"],
 }
-# A ledger's address is refused as an address, and a lone flag cannot be wrong.
-NEVER_REFUSED = {"ledger", "assume_shuffled", "columns"}
+# A ledger's address is refused as an address, a description as a file, and a lone flag cannot be
+# wrong.
+NEVER_REFUSED = {"ledger", "assume_shuffled", "columns", "table"}
 
 
 def run(*arguments):

@@ -25,7 +25,18 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from gdppca import DPPCA, SGPCA, AnalyzeGauss, Ledger, PrivacyWarning
+from gdppca import (
+    DPPCA,
+    NSGGD,
+    SGPCA,
+    AnalyzeGauss,
+    Ledger,
+    PrivacyWarning,
+    Release,
+    SignCovariancePCA,
+)
+from gdppca.privacy.assumptions import NOTHING_FITTED_BEFORE
+from gdppca.releases import score_map
 
 ROWS = np.random.default_rng(4).normal(size=(400, 4)) * [4, 2, 1, 1] + 20
 MANY = "many times"
@@ -38,6 +49,19 @@ def doubts(work):
         work()
     said = [str(each.message) for each in heard if issubclass(each.category, PrivacyWarning)]
     return [words for words in said if not words.startswith("Row scores")]
+
+
+@pytest.mark.parametrize("kind", [DPPCA, NSGGD, AnalyzeGauss, SignCovariancePCA])
+def test_every_guarantee_says_that_earlier_steps_are_not_covered(kind, tmp_path):
+    release = kind(2, random_state=0).fit(ROWS).release_
+    shown = score_map(ROWS, release, random_state=0)
+    release.save(tmp_path / "r.json")
+    for promise in (
+        release.guarantee,
+        shown.guarantee,
+        Release.load(tmp_path / "r.json").guarantee,
+    ):
+        assert promise.assumptions.count(NOTHING_FITTED_BEFORE) == 1
 
 
 class Wrapped(TransformerMixin, BaseEstimator):

@@ -1,4 +1,4 @@
-"""Who is protected against what, and which cells were missing, in files that cannot lie about it."""
+"""Who is protected against what, and which cells were missing, in files that cannot lie."""
 
 import json
 
@@ -107,8 +107,7 @@ def test_components_are_those_of_the_corrected_matrix(save):
     assert release.matrix[0, 1] == pytest.approx(K[0, 1] / (RATES[0] * RATES[1]))
     assert release.matrix[6, 6] == pytest.approx(K[6, 6] / RATES[6])
     assert not release.matrix.flags.writeable
-    values, vectors = np.linalg.eigh(K)
-    raw = vectors[:, [-1, -2]].T
+    raw = np.linalg.eigh(K).eigenvectors[:, [-1, -2]].T
     path = rewritten(save(release), lambda plain: plain.update(components=raw.tolist()))
     with pytest.raises(ReleaseError, match="eigenvectors"):
         Release.load(path)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from gdppca import ParameterError
+from gdppca import Ledger, LedgerError, ParameterError
 from gdppca.kernels import AllPairs
 from gdppca.noise import secure_noise, seeded_noise
-from gdppca.privacy import NonPrivateEvent
+from gdppca.privacy import NonPrivateEvent, Protected, Unit
 from gdppca.releases import private_scatter, scatter_noise
 from gdppca.signs import Spherical
 
@@ -45,3 +45,16 @@ def test_noise_is_symmetric_with_smaller_entries_off_the_diagonal(source):
 def test_unknown_calibration_is_refused():
     with pytest.raises(ParameterError, match="calibration"):
         noise(calibration="loose")
+
+
+def test_a_matrix_of_persons_is_debited_as_theirs(tmp_path):
+    ledger = Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.create("visits", 1.0, 1e-5, protected=Protected(Unit.PERSON))
+    address = f"{ledger.address}#visits"
+    with pytest.raises(LedgerError, match=r"about persons .* about rows"):
+        private_scatter(np.eye(10), noise(), ledger=address)
+    with pytest.raises(ParameterError, match="`unit` must be 'row' or 'person'"):
+        private_scatter(np.eye(10), noise(), ledger=address, unit="visit")
+    assert ledger.account("visits").spends == 0
+    private_scatter(np.eye(10), noise(), ledger=address, unit="person")
+    assert ledger.account("visits").spends == 1
