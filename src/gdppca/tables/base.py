@@ -294,8 +294,7 @@ class InParts(AtHand):
     @property
     def description(self) -> Description | None:
         """What is publicly known of the columns."""
-        told: Description | None = self._asked.description
-        return told
+        return self._asked.described
 
     @property
     def supply(self) -> Supply:

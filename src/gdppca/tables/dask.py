@@ -26,11 +26,9 @@ from gdppca.privacy import Unit
 from gdppca.tables import dask_tasks as work
 from gdppca.tables.base import InParts, Recipe, Sample, Total
 from gdppca.tables.dask_running import Key, computed
-from gdppca.tables.encode import require_described
 from gdppca.tables.frame_columns import frame_columns
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.headers import require_columns
-from gdppca.tables.part_reader import PartReader
+from gdppca.tables.part_reader import PartReader, part_reader
 from gdppca.tables.people import rows_each, together
 from gdppca.tables.runs import keyed_in_order
 from gdppca.tables.wishes import Wishes
@@ -54,9 +52,7 @@ class DaskEngine(InParts):
     def __enter__(self) -> Self:
         self._table, self._reader = _table(self._data, self._asked, self._keys)
         self.n_features = self._reader.n_features
-        self.names = self._reader.names
-        if self.description is not None:
-            self.names = tuple(feature.name for feature in self.description.features)
+        self.names = self._reader.features
         if self.unit is Unit.PERSON:
             self._lengths, self.n_samples = self._counted_persons()
         else:
@@ -177,18 +173,11 @@ def _table(data: Any, asked: Wishes, keys: OrderKeys | None) -> tuple[Any, PartR
         )
     labels = list(data.columns)
     known = [str(label) for label in labels]
-    names = require_columns(known, asked.features(known, _NAME), _NAME)
-    if asked.description is not None:
-        require_described(known, asked.description)
-        names = tuple(column.name for column in asked.description.columns)
-    if not names:
-        raise DataError(f"{_NAME} has no column.")
-    beside = [name for name in (asked.weights, asked.persons) if name is not None]
-    table = data[[labels[known.index(name)] for name in (*names, *beside)]]
-    told = asked.description
-    reader = PartReader(names, len(told.features) if told else len(names), asked, keys)
-    if told is None:
-        as_matrix(table._meta if not beside else frame_columns(table._meta, list(names)))
+    reader = part_reader(known, asked, keys, _NAME)
+    table = data[[labels[known.index(name)] for name in reader.columns]]
+    if asked.described is None:
+        empty = table._meta
+        as_matrix(frame_columns(empty, list(reader.names or ())) if asked.beside else empty)
     return table, reader
 
 

@@ -18,10 +18,11 @@ from gdppca.noise import OrderKeys
 from gdppca.tables.base import Recipe, Sample, Sums
 from gdppca.tables.cells import label_text
 from gdppca.tables.description import Column, Description
-from gdppca.tables.encode import encode_frame
+from gdppca.tables.encode import encode_frame, require_described
 from gdppca.tables.frame_columns import described_matrix, frame_column, frame_columns
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import plain_labels
+from gdppca.tables.headers import require_columns
 from gdppca.tables.people import People
 from gdppca.tables.persons import NO_IDS, weight_shares, without_ids
 from gdppca.tables.wishes import Wishes
@@ -49,6 +50,18 @@ class PartReader:
     n_features: int
     asked: Wishes
     keys: OrderKeys | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the table that are read; whose rows they are comes last."""
+        beside = (self.asked.weights, self.asked.persons)
+        return [*(self.names or ()), *(name for name in beside if name is not None)]
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """Names of the columns of numbers."""
+        told = self.asked.described
+        return self.names if told is None else tuple(each.name for each in told.features)
 
     @property
     def width(self) -> int:
@@ -131,8 +144,8 @@ class PartReader:
 
     def _values(self, part: Any) -> np.ndarray:
         gaps = self.asked.gaps
-        if self.asked.description is not None:
-            return described_matrix(part, self.asked.description, gaps).values
+        if self.asked.described is not None:
+            return described_matrix(part, self.asked.described, gaps).values
         if self.names is not None and self.asked.beside:
             part = frame_columns(part, list(self.names))
         matrix = as_matrix(part, gaps).values
@@ -148,6 +161,22 @@ class PartReader:
         if self.asked.description is None:
             return as_matrix(frame_columns(part, [name]), gaps=True).values[:, 0]
         return encode_frame(part, _alone(name, self.asked.description))[0][:, 0]
+
+
+def part_reader(
+    every: list[str], asked: Wishes, keys: OrderKeys | None, where: str
+) -> PartReader:
+    """How to read a table with these columns; one that is lacking is refused by its name."""
+    wanted, told = asked.features(every, where), asked.described
+    if told is not None:
+        require_columns(every, None, where)
+        require_described(every, told)
+        names = tuple(column.name for column in told.columns)
+        return PartReader(names, len(told.features), asked, keys)
+    names = require_columns(every, wanted, where)
+    if not names:
+        raise DataError(f"{where} has no column.")
+    return PartReader(names, len(names), asked, keys)
 
 
 def _alone(name: str, description: Description) -> Description:
