@@ -57,6 +57,10 @@ class PartReader:
         beside = (self.asked.weights, self.asked.persons)
         return [*(self.names or ()), *(name for name in beside if name is not None)]
 
+    def of_ids(self) -> PartReader:
+        """One that is shown the ids alone."""
+        return replace(self, names=(), asked=replace(self.asked, weights=None, largest_weight=None))
+
     @property
     def features(self) -> tuple[str, ...] | None:
         """Names of the columns of numbers."""
@@ -101,7 +105,7 @@ class PartReader:
         return np.ascontiguousarray(words[:, 1:]).view(float), np.ascontiguousarray(words[:, 0])
 
     def _named(self, part: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Words of persons, each once, and who of them each row is; refused where one is missing."""
+        """Words of persons, each once, and who of them each row is; none may be missing."""
         assert self.keys is not None
         told = self.asked.description
         missing = frozenset({*NO_IDS, *(() if told is None else told.missing)})
@@ -112,8 +116,12 @@ class PartReader:
 
     def people(self, pieces: list[Keyed]) -> People:
         """Rows by their persons; all rows of a person must be there."""
-        rows, keys = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces))
-        return People.of(rows, keys, np.ascontiguousarray(rows[:, -1]).view(np.uint64))
+        rows, keys = map(np.concatenate, zip(*pieces, strict=True))
+        return People.of(rows, keys, _second_words(rows))
+
+    def lying_together(self, rows: np.ndarray, keys: np.ndarray) -> People:
+        """The same of rows that come person by person, in the order of keys."""
+        return People.lying_together(rows, keys, _second_words(rows))
 
     def add(self, recipe: Recipe, sums: Sums, rows: np.ndarray) -> Sums:
         """Add rows that are nobody else's."""
@@ -163,9 +171,11 @@ class PartReader:
         return encode_frame(part, _alone(name, self.asked.description))[0][:, 0]
 
 
-def part_reader(
-    every: list[str], asked: Wishes, keys: OrderKeys | None, where: str
-) -> PartReader:
+def _second_words(rows: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(rows[:, -1]).view(np.uint64)
+
+
+def part_reader(every: list[str], asked: Wishes, keys: OrderKeys | None, where: str) -> PartReader:
     """How to read a table with these columns; one that is lacking is refused by its name."""
     wanted, told = asked.features(every, where), asked.described
     if told is not None:

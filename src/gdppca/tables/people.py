@@ -69,10 +69,14 @@ class People:
         A person's rows are put in an order of their own, whatever order they came in.
         """
         order = np.lexsort((row_hashes(rows), others, keys))
-        keys, others = keys[order], others[order]
+        return cls.lying_together(rows[order], keys[order], others[order])
+
+    @classmethod
+    def lying_together(cls, rows: np.ndarray, keys: np.ndarray, others: np.ndarray) -> People:
+        """Rows that come person by person, in the order of keys."""
         new = np.ones(len(keys), dtype=bool)
         new[1:] = (keys[1:] != keys[:-1]) | (others[1:] != others[:-1])
-        return cls(rows[order], keys, np.flatnonzero(new))
+        return cls(rows, keys, np.flatnonzero(new))
 
     @property
     def number(self) -> int:
