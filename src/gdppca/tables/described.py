@@ -53,37 +53,27 @@ class DescribedRows:
     description: Description
     cells: tuple[Cell, ...]
 
-    def select(self, view: str) -> str:
-        """The question that makes features of cells; null where one is missing."""
-        rows = f"SELECT {', '.join(map(_as_it_stands, self.cells))} FROM {view}"
+    def select(self, view: str, beside: Sequence[str] = ()) -> str:
+        """The question that makes features of cells; null where one is missing.
+
+        `beside` are columns of the same rows, in DuckDB's words, which come after the features.
+        """
+        extra = [f"b{k}" for k in range(len(beside))]
+        named = [f"{sql} AS {name}" for sql, name in zip(beside, extra, strict=True)]
+        rows = f"SELECT {', '.join([*map(_as_it_stands, self.cells), *named])} FROM {view}"
         rows = f"SELECT *, {', '.join(map(self._read, self.cells))} FROM ({rows})"
-        rows = f"SELECT {', '.join(map(self._value, self.cells))} FROM ({rows})"
-        features = (sql for cell in self.cells for sql in _features(cell))
-        return f"SELECT {', '.join(features)} FROM ({rows})"
+        rows = f"SELECT {', '.join([*map(self._value, self.cells), *extra])} FROM ({rows})"
+        features = [sql for cell in self.cells for sql in _features(cell)]
+        return f"SELECT {', '.join([*features, *extra])} FROM ({rows})"
 
     def _read(self, cell: Cell) -> str:
         """A cell's number, where it is one and that matters, and its label."""
         k = cell.place
         typed = not cell.spelt and cell.column.type in ("number", "yes-no")
         needed = typed or cell.column.type == "number" or self._numbers_of(cell)
-        number = self._number(cell) if needed else "NULL::DOUBLE"
+        number = _number(f"t{k}", cell.kind, self.description) if needed else "NULL::DOUBLE"
         label = f"t{k}" if cell.spelt else typed_label(f"t{k}", cell.kind)
         return f"{number} AS n{k}, {label} AS l{k}"
-
-    def _number(self, cell: Cell) -> str:
-        t = f"t{cell.place}"
-        if cell.spelt:
-            plain = self._plainly(t)
-            return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN {finite(plain)} END"
-        return finite(t, cell.kind) if re.fullmatch(NUMBERS, cell.kind) else "NULL::DOUBLE"
-
-    def _plainly(self, text: str) -> str:
-        """A number as everybody writes it, where it is one."""
-        if self.description.thousands:
-            text = f"replace({text}, {literal(self.description.thousands)}, '')"
-        if self.description.decimal not in (None, "."):
-            text = f"replace({text}, {literal(self.description.decimal or '')}, '.')"
-        return text
 
     def _codes(self, cell: Cell) -> list[str]:
         return [code.strip(" \t") for code in (*self.description.missing, *cell.column.missing)]
@@ -100,10 +90,30 @@ class DescribedRows:
     def _value(self, cell: Cell) -> str:
         """What the cell is: a number, or the label of a category; null where it is missing."""
         k, numbers = cell.place, self._numbers_of(cell)
-        missing = f"list_contains({_texts(self._codes(cell))}, l{k})"
-        if numbers:
-            missing += f" OR list_contains([{', '.join(numbers)}], n{k})"
+        coded = f"list_contains([{', '.join(numbers)}], n{k})" if numbers else "false"
+        if cell.column.type == "number" and cell.spelt:
+            return f"{_spelt_number(k, coded, self._codes(cell))} AS v{k}"
+        missing = f"{_one_of(self._codes(cell), f'l{k}')} OR {coded}"
         return f"CASE WHEN {missing} THEN NULL ELSE {_BY_TYPE[cell.column.type](cell)} END AS v{k}"
+
+
+def number_cell(cell: str, kind: str, description: Description) -> str:
+    """The finite number of a cell by itself, such as a weight; null where it is none."""
+    number = _number(cell, kind, description)
+    return f"CASE WHEN isfinite({number}) THEN {number} END"
+
+
+def _number(cell: str, kind: str, description: Description) -> str:
+    """What a cell is as a number, be it infinite; null where it is none."""
+    if not re.fullmatch(_TEXT, kind):
+        return finite(cell, kind) if re.fullmatch(NUMBERS, kind) else "NULL::DOUBLE"
+    plain = f"CAST({cell} AS VARCHAR)"
+    if description.thousands:
+        plain = f"replace({plain}, {literal(description.thousands)}, '')"
+    if description.decimal not in (None, "."):
+        plain = f"replace({plain}, {literal(description.decimal or '')}, '.')"
+    spelt = f"regexp_full_match({plain}, '[ \t]*{NUMBER}[ \t]*')"
+    return f"CASE WHEN {spelt} THEN TRY_CAST({plain} AS DOUBLE) END"
 
 
 def chosen_columns(
@@ -204,7 +214,11 @@ def trimmed(cell: str) -> str:
 
 def _as_it_stands(cell: Cell) -> str:
     found = f"c{cell.place}"
-    return f"{trimmed(found) if cell.spelt else found} AS t{cell.place}"
+    if cell.spelt and cell.column.type == "number":
+        found = f"CAST({found} AS VARCHAR)"  # trimmed where that matters, which is seldom
+    elif cell.spelt:
+        found = trimmed(found)
+    return f"{found} AS t{cell.place}"
 
 
 def _texts(words: Sequence[str]) -> str:
@@ -217,12 +231,17 @@ def _one_of(words: Sequence[str], text: str) -> str:
     return f"list_contains({_texts(words)}, {text})"
 
 
-def _number_value(cell: Cell) -> str:
-    if not cell.spelt:
-        return f"n{cell.place}"
-    t = f"t{cell.place}"
-    words = "".join(f"WHEN {_one_of(w, t)} THEN {v}e0 " for v, w in enumerate(TRUE_FALSE))
-    return f"CASE WHEN n{cell.place} IS NOT NULL THEN n{cell.place} {words}END"
+def _spelt_number(k: int, coded: str, codes: Sequence[str]) -> str:
+    """The number of a text; only what is none is compared with words."""
+    text = trimmed(f"t{k}")
+    words = "".join(f"WHEN {_one_of(w, text)} THEN {v}e0 " for v, w in enumerate(TRUE_FALSE))
+    number = f"CASE WHEN isfinite(n{k}) AND NOT ({coded}) THEN n{k} END"
+    missing = _one_of(codes, text)
+    return f"CASE WHEN n{k} IS NOT NULL THEN {number} WHEN {missing} THEN NULL {words}END"
+
+
+def _typed_number(cell: Cell) -> str:
+    return f"n{cell.place}"
 
 
 def _yes_no_value(cell: Cell) -> str:
@@ -258,7 +277,7 @@ def _date_value(cell: Cell) -> str:
 
 
 _BY_TYPE = {
-    "number": _number_value,
+    "number": _typed_number,
     "yes-no": _yes_no_value,
     "category": _category_value,
     "date": _date_value,

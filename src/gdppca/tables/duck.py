@@ -23,14 +23,17 @@ from gdppca.noise import OrderKeys
 from gdppca.tables import base
 from gdppca.tables.base import Keys, Recipe, Result, Sums
 from gdppca.tables.batches import columns_of_floats
-from gdppca.tables.cells import number, quick_number
+from gdppca.tables.cells import number, quick_number, require_labels
 from gdppca.tables.described import (
     LONG,
     NUMBERS,
     DescribedRows,
     chosen_columns,
     described_rows,
+    number_cell,
     refused_cells,
+    trimmed,
+    typed_label,
 )
 from gdppca.tables.description import Description
 from gdppca.tables.frames import matrix_of, refuse_text
@@ -140,11 +143,32 @@ class Reader:
             stream.close()
         self._source.require_unchanged()
 
-    def _question(self) -> str:
-        view = "spelt" if self._source.spelt and self._cell_by_cell else "rows"
+    def _question(self, beside: Sequence[str] = ()) -> str:
+        """Features, and columns beside them, such as `label` gives, of the same rows."""
+        as_text = self._source.spelt and bool(self._cell_by_cell or beside)
+        view = "spelt" if as_text else "rows"
         if self._described is not None:
-            return self._described.select(view)
-        return f"SELECT {', '.join(map(self._number, self._places, self._names))} FROM {view}"
+            return self._described.select(view, beside)
+        numbers = map(self._number, self._places, self._names)
+        return f"SELECT {', '.join([*numbers, *beside])} FROM {view}"
+
+    def label(self, column: str) -> str:
+        """A column beside the features as trimmed text, such as whose row it is."""
+        place, kind = self._beside(column)
+        require_labels(column, kind)
+        text = f"c{place}" if kind == "VARCHAR" else typed_label(f"c{place}", kind)
+        return trimmed(text)
+
+    def weight(self, column: str) -> str:
+        """A column beside the features as numbers, null where a cell is none."""
+        place, kind = self._beside(column)
+        known = self._description or Description(columns=())
+        return number_cell(f"c{place}", kind, known)
+
+    def _beside(self, column: str) -> tuple[int, str]:
+        types = self._source.types
+        require_columns(list(types), [column], self._source.name)
+        return list(types).index(column), "VARCHAR" if self._source.spelt else types[column]
 
     def _require_described(self, columns: Sequence[np.ndarray | None]) -> None:
         """Refuse the first column where a cell is missing or not as described."""
