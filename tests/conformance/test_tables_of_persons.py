@@ -160,7 +160,9 @@ def test_nobody_else_moves_where_one_person_changes(opened, visits, rows):
 
 def keys_of_person(sample, table):
     rows = {row.tobytes() for row in cells(table[table["patient"] == "P05"])}
-    [key] = {key for key, row in zip(sample.keys, sample.values, strict=True) if row.tobytes() in rows}
+    [key] = {
+        key for key, row in zip(sample.keys, sample.values, strict=True) if row.tobytes() in rows
+    }
     return key
 
 

@@ -189,8 +189,7 @@ def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) 
         return SparkEngine(source, keys, asked)
     from gdppca.tables.duck import DuckEngine
 
-    source = _source(source, package, asked.description)
-    return DuckEngine(source, keys, asked.columns, asked.description, asked.gaps)
+    return DuckEngine(_source(source, package, asked.description), keys, asked)
 
 
 def _source(source: Any, package: str, description: Description | None) -> Source:
