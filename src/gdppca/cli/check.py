@@ -11,8 +11,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from gdppca.cli.fit import question_of, said_of_rows
-from gdppca.cli.options import DIALECT, columns_of
+from gdppca.cli.fit import said_of_rows
+from gdppca.cli.options import DIALECT, columns_of, question_of
 from gdppca.cli.show import console, in_options
 from gdppca.planning.foresight import Foresight, foreseen
 from gdppca.privacy import Protected, Unit
@@ -31,7 +31,9 @@ def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> No
     typed = {"query": query, **asked}
     budget = {name: asked.pop(name) for name in ("epsilon", "delta")}
     wishes = Wishes(columns=columns_of(columns), **said_of_rows(asked))
-    found = check(question_of(data, query) or [Path(name) for name in data], wishes)
+    question = question_of(data, query)
+    found = check(question or [Path(name) for name in data], wishes)
+    data = [question.shown] if question else data  # a password is not printed
     _say(MARK)
     _say(_size(found))
     console.print(_table(found))
@@ -43,7 +45,7 @@ def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> No
             _say(f"fit would warn: {in_options(said, 'fit')}")
         _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
     else:
-        _say(f"No column can be analysed as it is. {_describe(data)}")
+        _say(f"No column can be analysed as it is. {_describe(data, typed)}")
     _say(MARK)
 
 
@@ -62,8 +64,11 @@ def _table(found: Checked) -> Table:
     alike: dict[str, list[str]] = {}
     for finding in found.findings:
         alike.setdefault(finding.words, []).append(finding.column or "(table)")
-    for words, names in alike.items():
-        table.add_row(Text(", ".join(names)), Text(words))
+    before = ""
+    for words, columns in alike.items():
+        names = ", ".join(columns)
+        table.add_row(Text("" if names == before else names), Text(words))
+        before = names
     if not alike:
         table.add_row("", "Nothing odd was found.")
     return table
@@ -92,9 +97,13 @@ def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -
     told["columns"] = None if found.columns is None else _with_commas(found.columns)
     told["missing"] = "rates" if found.gaps else None
     told["scale"] = "private" if scaled else None
-    words = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
-    options = [word for pair in words for word in pair]
-    return ["gdppca", "fit", *data, *options, *_budget(typed), "--report", "report.html"]
+    files = ["--output", f"{_stem(data)}-release.json", "--report", f"{_stem(data)}-report.html"]
+    return ["gdppca", "fit", *data, *_options(told), *_budget(typed), *files]
+
+
+def _stem(data: list[str]) -> str:
+    """What files and a ledger's data set may be called after the data."""
+    return Path(data[0]).name.split(".")[0] or "data"
 
 
 def _with_commas(names: list[str]) -> str:
@@ -107,20 +116,27 @@ def _with_commas(names: list[str]) -> str:
 def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, Any]) -> None:
     """Commands for the shell."""
     if not found.described and (found.has("text") or found.has("date")):
-        _say(_describe(data))
-    ledger = f"sqlite:///budget.db#{Path(data[0]).stem}"
+        _say(_describe(data, typed))
+    ledger = f"sqlite:///budget.db#{_stem(data)}"
     init = ["gdppca", "ledger", "init", ledger, *_budget(typed)]
     init += ["--unit", "row" if found.person is None else "person"]
     _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
     _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
 
 
-def _describe(data: list[str]) -> str:
-    return f"To use text and dates, describe them: gdppca describe {shlex.quote(data[0])}"
+def _describe(data: list[str], typed: dict[str, Any]) -> str:
+    told = {name: typed[name] for name in (*DIALECT, "query") if typed[name] is not None}
+    command = ["gdppca", "describe", data[0], *_options(told)]
+    return f"To use text and dates, describe them: {shlex.join(command)}"
+
+
+def _options(told: dict[str, Any]) -> list[str]:
+    given = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
+    return [word for pair in given for word in pair]
 
 
 def _budget(typed: dict[str, Any]) -> list[str]:
-    return [word for name in ("epsilon", "delta") for word in (f"--{name}", f"{typed[name]:g}")]
+    return _options({name: f"{typed[name]:g}" for name in ("epsilon", "delta")})
 
 
 def _say(line: str) -> None:

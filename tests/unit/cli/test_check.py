@@ -78,7 +78,7 @@ def test_the_commands_at_the_end_work(visits):
     assert run(*init).exit_code == 0
     done = run(*fit)
     assert done.exit_code == 0, done.output
-    assert Release.load("release.json").guarantee.unit == "person"
+    assert Release.load("the visits-release.json").guarantee.unit == "person"
 
 
 def test_a_description_is_obeyed_and_stands_in_the_command(visits):
