@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from gdppca.cli.fit import question_of, said_of_rows
-from gdppca.cli.options import DIALECT, columns_of
+from gdppca.cli.fit import said_of_rows
+from gdppca.cli.options import DIALECT, columns_of, question_of
 from gdppca.cli.show import console, in_options
-from gdppca.planning.foresight import foreseen
+from gdppca.planning.foresight import Foresight, foreseen
 from gdppca.privacy import Protected, Unit
+from gdppca.steps.base import Public
 from gdppca.tables.checking import Checked, check
 from gdppca.tables.wishes import Wishes
 
@@ -31,14 +31,21 @@ def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> No
     typed = {"query": query, **asked}
     budget = {name: asked.pop(name) for name in ("epsilon", "delta")}
     wishes = Wishes(columns=columns_of(columns), **said_of_rows(asked))
-    found = check(question_of(data, query) or [Path(name) for name in data], wishes)
+    question = question_of(data, query)
+    found = check(question or [Path(name) for name in data], wishes)
+    data = [question.shown] if question else data  # a password is not printed
     _say(MARK)
     _say(_size(found))
     console.print(_table(found))
-    ahead = _Ahead.of(found, wishes.settled().weights is not None, budget)
-    for sentence in ahead.said:
-        _say(sentence)
-    _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    if found.features:
+        ahead = _ahead(found, wishes.settled().weights is not None, budget)
+        for said in ahead.refusals:
+            _say(f"fit would refuse: {in_options(said, 'fit')}")
+        for said in ahead.doubts:
+            _say(f"fit would warn: {in_options(said, 'fit')}")
+        _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    else:
+        _say(f"No column can be analysed as it is. {_describe(data, typed)}")
     _say(MARK)
 
 
@@ -57,41 +64,28 @@ def _table(found: Checked) -> Table:
     alike: dict[str, list[str]] = {}
     for finding in found.findings:
         alike.setdefault(finding.words, []).append(finding.column or "(table)")
-    for words, names in alike.items():
-        table.add_row(Text(", ".join(names)), Text(words))
+    before = ""
+    for words, columns in alike.items():
+        names = ", ".join(columns)
+        table.add_row(Text("" if names == before else names), Text(words))
+        before = names
     if not alike:
         table.add_row("", "Nothing odd was found.")
     return table
 
 
-@dataclass(frozen=True)
-class _Ahead:
-    """What a fit would say before it draws, and whether it would take private scales."""
-
-    scaled: bool
-    said: list[str]
-
-    @classmethod
-    def of(cls, found: Checked, weighted: bool, budget: dict[str, float]) -> _Ahead:
-        unit = Unit.ROW if found.person is None else Unit.PERSON
-        known: dict[str, Any] = {
-            "protected": Protected(unit),
-            "gaps": found.gaps,
-            "weighted": weighted,
-            "described": found.described,
-            **budget,
-        }
-        n = found.n_persons or found.n_rows
-        scaled, said = found.has("units"), []
-        if scaled and found.features:
-            refused, _ = foreseen(n, found.features, scale="private", **known)
-            said, scaled = (
-                [f"fit would refuse: {in_options(each, 'fit')}" for each in refused],
-                not refused,
-            )
-        refused, doubts = foreseen(n, found.features, scale="private" if scaled else None, **known)
-        said += [f"fit would refuse: {in_options(each, 'fit')}" for each in refused]
-        return cls(scaled, said + [f"fit would warn: {in_options(each, 'fit')}" for each in doubts])
+def _ahead(found: Checked, weighted: bool, budget: dict[str, float]) -> Foresight:
+    """What the fit would say of the numbers that its table has."""
+    unit = Unit.ROW if found.person is None else Unit.PERSON
+    public = Public.of(
+        found.n_persons or found.n_rows,
+        len(found.features),
+        protected=Protected(unit),
+        gaps=found.gaps,
+        weighted=weighted,
+        features=found.features if found.described else (),
+    )
+    return foreseen(public, wants_scales=found.has("units"), **budget)
 
 
 def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -> list[str]:
@@ -103,9 +97,13 @@ def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -
     told["columns"] = None if found.columns is None else _with_commas(found.columns)
     told["missing"] = "rates" if found.gaps else None
     told["scale"] = "private" if scaled else None
-    words = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
-    options = [word for pair in words for word in pair]
-    return ["gdppca", "fit", *data, *options, *_budget(typed), "--report", "report.html"]
+    files = ["--output", f"{_stem(data)}-release.json", "--report", f"{_stem(data)}-report.html"]
+    return ["gdppca", "fit", *data, *_options(told), *_budget(typed), *files]
+
+
+def _stem(data: list[str]) -> str:
+    """What files and a ledger's data set may be called after the data."""
+    return Path(data[0]).name.split(".")[0] or "data"
 
 
 def _with_commas(names: list[str]) -> str:
@@ -118,20 +116,27 @@ def _with_commas(names: list[str]) -> str:
 def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, Any]) -> None:
     """Commands for the shell."""
     if not found.described and (found.has("text") or found.has("date")):
-        file = shlex.quote(data[0])
-        _say(f"To use text and dates as well, describe them: gdppca describe {file}")
-    if not found.features:
-        _say("No column can be analysed as it is.")
-        return
-    ledger = f"sqlite:///budget.db#{Path(data[0]).stem}"
+        _say(_describe(data, typed))
+    ledger = f"sqlite:///budget.db#{_stem(data)}"
     init = ["gdppca", "ledger", "init", ledger, *_budget(typed)]
     init += ["--unit", "row" if found.person is None else "person"]
     _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
     _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
 
 
+def _describe(data: list[str], typed: dict[str, Any]) -> str:
+    told = {name: typed[name] for name in (*DIALECT, "query") if typed[name] is not None}
+    command = ["gdppca", "describe", data[0], *_options(told)]
+    return f"To use text and dates, describe them: {shlex.join(command)}"
+
+
+def _options(told: dict[str, Any]) -> list[str]:
+    given = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
+    return [word for pair in given for word in pair]
+
+
 def _budget(typed: dict[str, Any]) -> list[str]:
-    return [word for name in ("epsilon", "delta") for word in (f"--{name}", f"{typed[name]:g}")]
+    return _options({name: f"{typed[name]:g}" for name in ("epsilon", "delta")})
 
 
 def _say(line: str) -> None:

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gdppca._errors import ParameterError
 from gdppca.design import Parameters, design_of
-from gdppca.privacy import Protected
 from gdppca.steps.base import Public
-from gdppca.tables.description import Feature
 
 
-def foreseen(
-    n_samples: int,
-    features: Sequence[Feature],
-    *,
-    protected: Protected,
-    gaps: bool,
-    weighted: bool,
-    described: bool,
-    **parameters: Any,
-) -> tuple[list[str], list[str]]:
-    """Why a fit would be refused, and what it would warn of; nothing is drawn."""
-    public = Public.of(
-        n_samples,
-        len(features),
-        protected=protected,
-        gaps=gaps,
-        weighted=weighted,
-        features=tuple(features) if described else (),
-    )
-    asked = Parameters(
-        missing="rates" if gaps else "refuse", neighbors=protected.neighbors, **parameters
-    )
+@dataclass(frozen=True)
+class Foresight:
+    """Whether private scales can be had, why a fit would be refused, and what it would warn of."""
+
+    scaled: bool
+    refusals: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+def foreseen(public: Public, *, wants_scales: bool, **parameters: Any) -> Foresight:
+    """Ask the design of a fit, with private scales where they are wanted and can be had."""
+    if not wants_scales:
+        return Foresight(False, *_said(public, **parameters))
+    lost, doubts = _said(public, scale="private", **parameters)
+    if not lost:
+        return Foresight(True, (), doubts)
+    without = _said(public, **parameters)
+    return Foresight(False, lost + without[0], without[1])
+
+
+def _said(public: Public, **parameters: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    missing = "rates" if public.gaps else "refuse"
     try:
-        design = design_of(asked, public)
+        design = design_of(Parameters(missing=missing, **parameters), public)
     except ParameterError as error:
-        return [str(error)], []
-    return list(design.lost), list(design.doubts)
+        return (str(error),), ()
+    return tuple(design.lost), tuple(design.doubts)

@@ -72,7 +72,7 @@ class Refinement:
 
     @property
     def _multipliers(self) -> list[float]:
-        _, *shares = self._sized.shares(self.public.n_seen, self.mu)
+        _, *shares = self._sized.shares(self.public, self.mu)
         return [1 / (self.mu * math.sqrt(share)) for share in shares]
 
     @property

@@ -6,6 +6,7 @@ knows of it: only the command `gdppca check` imports this.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from gdppca.tables.profiles import FEW, Finding, Profile, oddities
 from gdppca.tables.sql import Query
 from gdppca.tables.wishes import Wishes
 
-UNITS = 1000.0  # times that spreads differ
+_UNLIKE = 10.0  # times that spreads differ
 _LINKED = 0.2  # correlation of gaps with something else that is worth a word
 _SURE = 5.0  # standard errors of it
 _MOST_SHOWN = 5
@@ -132,7 +133,7 @@ class _Look:
 
     def _is_usable(self, profile: Profile) -> bool:
         """Whether a fit can take a column, and should."""
-        if profile.name == self._person or not len(profile.read):
+        if profile.name == self._person or profile.is_other or not len(profile.read):
             return False
         if self._described:
             return True
@@ -213,11 +214,13 @@ def _of_units(profiles: Sequence[Profile]) -> Iterator[Finding]:
     if not sizes:
         return
     small, large = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-    if sizes[large] >= UNITS * sizes[small]:
+    ratio = sizes[large] / sizes[small]
+    if ratio >= _UNLIKE:
+        times = 10 ** min(math.floor(math.log10(ratio)), 6)
         yield Finding(
             "units", None,
-            f"Spreads differ by more than {UNITS:,.0f} times, most of all those of '{large}' and "
-            f"'{small}': components would be about the widest columns alone. Use --scale private; "
+            f"Spreads differ by more than {times:,} times, most of all those of '{large}' and "
+            f"'{small}': components will mostly be about the widest columns. Use --scale private; "
             "with a spread for every number in the description it costs less.",
         )  # fmt: skip
 

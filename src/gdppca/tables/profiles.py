@@ -18,17 +18,23 @@ from gdppca.tables.spelling import day_in, number_in, trimmed, yes_no_in
 
 FEW = 20  # cells below which nothing is concluded
 _NEARLY_ALL = 0.95
+_MOSTLY = 0.5
+_CODES = (-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)  # usual ones of missing cells
 _MOST_LEVELS = 30  # distinct words of what may be a category
 _FAR = 5.0  # spreads that a guess is off
 _FAR_SPREAD = 10.0  # times that a guessed spread is
 _QUARTILES = 1.349  # distance between them in standard deviations, normal
 _FORMATS = ("", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%y")
-_WRONG = {
-    "number": "no numbers",
-    "yes-no": "neither of its two words",
-    "category": "none of its levels",
-    "date": "no dates as described",
+_WRONG = {  # one cell, or several
+    "number": ("no number", "no numbers"),
+    "yes-no": ("neither of its two words",) * 2,
+    "category": ("none of its levels",) * 2,
+    "date": ("no date as described", "no dates as described"),
 }
+_FREE_TEXT = (
+    "It holds text of many kinds, no numbers. Leave it out; if it says whose row it is, give it as "
+    "--person."
+)
 _FROM_THE_FORM = "from the form or the data dictionary, not from the data"
 
 
@@ -82,9 +88,9 @@ class Profile:
         return int((np.isnan(self.values) & ~self.missing).sum())
 
     @property
-    def none_is_read(self) -> bool:
-        """Whether cells are there, and not one of them is what it should be."""
-        return bool(self.words) and self.unreadable == len(self.words)
+    def is_other(self) -> bool:
+        """Whether most cells that are there are not what they should be."""
+        return self.unreadable > _MOSTLY * len(self.words)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -136,10 +142,11 @@ def oddities(profile: Profile, kind: str, described: bool) -> Iterator[Finding]:
     yield from _named(profile, kind)
     if profile.distinct == 1 and n > 1:
         yield Finding("constant", name, "All cells are equal: it says nothing. Leave it out.")
-    if profile.none_is_read or (not described and profile.declared in ("text", "date")):
+    if profile.is_other or (not described and profile.declared in ("text", "date")):
         yield _not_as_meant(profile, described)
     elif profile.unreadable:
         yield _partly(profile)
+    yield from _codes(profile)
     yield from _of_type(profile)
     yield from _guesses(profile)
 
@@ -174,7 +181,7 @@ def _like_ids(profile: Profile) -> bool:
     if _written_as_date(profile) is not None or profile.column.type == "date":
         return False
     whole = bool(len(profile.read)) and bool((profile.read == np.round(profile.read)).all())
-    return whole or profile.none_is_read
+    return whole or profile.is_other
 
 
 def _written_as_date(profile: Profile) -> str | None:
@@ -189,7 +196,7 @@ def _is_day(way: str, word: str) -> bool:
 
 
 def _not_as_meant(profile: Profile, described: bool) -> Finding:
-    """What a column may be of which no cell is what it should be."""
+    """What a column may be of which most cells are not what they should be."""
     where = "" if described else " in a description (gdppca describe)"
     way, name = _written_as_date(profile), profile.name
     if way is not None and profile.column.type != "date":
@@ -203,20 +210,23 @@ def _not_as_meant(profile: Profile, described: bool) -> Finding:
         said = '--decimal , or decimal = "," in the description'
         return Finding("text", name, f"Its cells are numbers with a decimal comma: {said}.")
     if profile.column.type != "number":
-        wrong = _WRONG[profile.column.type]
-        return Finding("levels", name, f"All cells that are there are {wrong}: is it the spelling?")
+        wrong = _WRONG[profile.column.type][1]
+        return Finding(
+            "levels", name, f"Most cells that are there are {wrong}: is it the spelling?"
+        )
     if profile.distinct > _MOST_LEVELS:
-        return Finding("text", name, "It holds text of many kinds, no numbers. Leave it out.")
+        return Finding("text", name, _FREE_TEXT)
     yes_no = profile.all_words(lambda word: yes_no_in(word) == yes_no_in(word))
     kind = 'type = "yes-no"' if yes_no else 'type = "category" with levels'
     return Finding(
         "text", name,
-        f"It holds text, no numbers: {kind}{where}, taken {_FROM_THE_FORM}; or leave it out.",
+        f"Most cells are text, no numbers: {kind}{where}, taken {_FROM_THE_FORM}; or leave it out.",
     )  # fmt: skip
 
 
 def _partly(profile: Profile) -> Finding:
-    n, wrong = profile.unreadable, _WRONG[profile.column.type]
+    n = profile.unreadable
+    wrong = _WRONG[profile.column.type][n > 1]
     kind = "levels" if profile.column.type in ("category", "yes-no") else "unreadable"
     lacks = "a level or a code" if kind == "levels" else "a code"
     return Finding(
@@ -224,6 +234,22 @@ def _partly(profile: Profile) -> Finding:
         f"{n:,} {plural(n, 'cell')} {'is' if n == 1 else 'are'} {wrong}, and counted as missing by "
         f"--missing rates. If {lacks} of missing cells was forgotten, add it {_FROM_THE_FORM}.",
     )  # fmt: skip
+
+
+def _codes(profile: Profile) -> Iterator[Finding]:
+    """Numbers that are far from all others and usual codes of missing cells."""
+    read = profile.read
+    if profile.column.type != "number" or len(read) < FEW or not profile.spread:
+        return
+    far = np.abs(read - np.median(read)) > _FAR * profile.spread
+    n = int((far & np.isin(read, _CODES) & ((read == read.min()) | (read == read.max()))).sum())
+    if n:
+        yield Finding(
+            "codes", profile.name,
+            f"{n:,} {plural(n, 'cell')} at the end of its range {'is' if n == 1 else 'are'} a "
+            f"number that often stands for a missing cell, as -99 or 999 do. If it does, write it "
+            f"into missing, {_FROM_THE_FORM}.",
+        )  # fmt: skip
 
 
 def _of_type(profile: Profile) -> Iterator[Finding]:
