@@ -55,7 +55,8 @@ def states_of(world):
         **more,
     )
     ties = np.array([0.0, 0.3, 0.0])
-    coarse = CoarseScale(scale=np.ones(D), found=np.full(D, True), ties=ties)
+    none = np.full(D, False)
+    coarse = CoarseScale(scale=np.ones(D), found=~none, ties=ties, guessed=none)
     return {
         "nothing": State(**more),
         "pairs": State(sign=SPHERICAL, scheme=AllPairs(), **more),

@@ -48,7 +48,7 @@ def run(
     protected = design.public.protected
     # Before hours of reading.
     require_room(ledger, design.debit, protected=protected, seeded=noise.seeded)
-    rows = _read(design, table, progress)
+    rows = _read(design, table, progress if protected.tells_rows else _in_percent(progress))
     enter(ledger, design.debit, protected=protected, seeded=noise.seeded)
     with note_spend_on_error(design.epsilon, design.delta):
         if design.counted is None:
@@ -101,6 +101,15 @@ class _Read:
         if sums.n_samples != self.n_samples:
             raise DataError("The number of rows changed while they were read.")
         return sums
+
+
+def _in_percent(progress: Progress) -> Progress:
+    """The same where nobody may know how many rows there are."""
+
+    def told(done: int, total: int) -> None:
+        progress(100 * done // max(total, 1), 100)
+
+    return told
 
 
 def _read(design: Design, table: Table, progress: Progress) -> _Read:

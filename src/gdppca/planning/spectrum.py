@@ -20,7 +20,7 @@ from gdppca.signs.base import legal_radius
 from gdppca.theory import (
     denoised_eigenvalues,
     spherical_eigenvalues,
-    spherical_eigenvalues_inverse,
+    variance_shares,
 )
 
 _SPIKED = "spiked:"
@@ -141,12 +141,15 @@ def _released(release: Release, n_features: int) -> Spectrum:
             f"`spectrum` is a release of {release.n_features} columns; the plan has {n_features}."
         )
     values = eigenvalues_descending(corrected_scatter(release))
-    shown = denoised_eigenvalues(values, *known_noise(release))
+    known = known_noise(release)
+    shown = denoised_eigenvalues(values, *known)
     if not shown.sum() > 0:
         raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")
     phi = shown / shown.sum()
     words = f"the variances behind a release of {release.n_samples} rows"
-    variances = spherical_eigenvalues_inverse(phi)
+    variances = variance_shares(phi, known.rates)
+    if known.rates is not None:  # a plan starts from whole rows
+        phi = spherical_eigenvalues(variances)
     return Spectrum(variances=variances, eigenvalues=phi, words=words, has_units=False)
 
 

@@ -61,7 +61,8 @@ def rate_error(release: Release) -> np.ndarray | None:
         for event in release.guarantee.events
         if event.purpose == RATES and isinstance(event, GaussianEvent)
     ]
-    noise = math.sqrt(d) / release.n_samples * drawn[0] if drawn else 0.0
+    groups = (release.scheme or {}).get("groups", 1)  # merged groups have noise of their own
+    noise = math.sqrt(d * groups) / release.n_samples * drawn[0] if drawn else 0.0
     return rate_errors(rates, noise, release.n_samples)
 
 

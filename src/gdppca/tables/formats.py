@@ -37,7 +37,7 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     source = found_files(path, description)
     with private_folder() as folder, Reader(source).connected(folder):
         return {
-            name: "" if source.spelt else _declared(kind) for name, kind in source.types.items()
+            name: "" if source.spelt else declared_type(kind) for name, kind in source.types.items()
         }
 
 
@@ -81,7 +81,7 @@ def _raw_types(path: Path, description: Description | None) -> dict[str, str]:
     return types
 
 
-def _declared(kind: str) -> str:
+def declared_type(kind: str) -> str:
     """What a type of DuckDB's is to a description."""
     if kind == "BOOLEAN":
         return "yes-no"

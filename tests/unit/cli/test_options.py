@@ -43,6 +43,9 @@ REFUSED_BY_PLAN = REFUSED | {
     "columns": ["0"],
     "spectrum": ["nowhere"],
     "target": ["3"],
+    "unit": ["patient"],
+    "neighbors": ["none"],
+    "missing": ["2"],
 }
 # A ledger's address is refused as an address, a description as a file, and a lone flag cannot be
 # wrong.

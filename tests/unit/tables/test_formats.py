@@ -195,7 +195,7 @@ def test_columns_without_a_description_are_numbers(tmp_path):
 
 def test_workbooks_with_several_sheets_no_sheet_or_no_rows_are_refused(tmp_path):
     path = write_xlsx(tmp_path / "t.xlsx", {"One": [["a"], [1]], "Two": []})
-    with pytest.raises(DataError, match=r"several sheets: 'One', 'Two'.*--sheet.*`sheet = "):
+    with pytest.raises(DataError, match=r"several sheets: 'One', 'Two'.*--sheet.*sheet = "):
         read_table(path)
     sheet = Description(columns=(Column(name="a"),), sheet="Tow")
     with pytest.raises(DataError, match=r"no sheet 'Tow'.*'One', 'Two'"):
