@@ -5,14 +5,10 @@ where rows i and j shared a block. The result on other rows must be that of thes
 memory, so the suite needs no look inside an engine, and blocks that depend on values are caught.
 """
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import spark as local_spark
-from pyarrow import parquet
 from scipy.sparse.csgraph import connected_components
 
 from gdppca._errors import ColumnTypeError, DataError
@@ -20,9 +16,7 @@ from gdppca.kernels import Blocks, kendall_tau, sign_covariance, silent
 from gdppca.noise import seeded_noise
 from gdppca.signs import as_sign
 from gdppca.tables.base import Recipe, divided
-from gdppca.tables.duck import DuckEngine
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.sources import ArrowData, found_files
 
 ROWS = 43  # and as many columns
 BLOCK = 8
@@ -39,115 +33,6 @@ PARTITIONS = {
     "one row beside many": [41, 1, 1],
 }
 SECRET_CELL = "HIV+"
-
-
-# A factory makes an engine of a table that is cut into parts: frames with the same columns.
-
-
-def csv_files(parts, keys, columns, folder):
-    paths = [folder / f"{k:03}.csv" for k in range(len(parts))]
-    for path, part in zip(paths, parts, strict=True):
-        part.to_csv(path, index=False)
-    return DuckEngine(found_files(paths), keys, columns)
-
-
-def parquet_files(parts, keys, columns, folder):
-    paths = [folder / f"{k:03}.parquet" for k in range(len(parts))]
-    for path, part in zip(paths, parts, strict=True):
-        parquet.write_table(pa.Table.from_pandas(part, preserve_index=False), path)
-    return DuckEngine(found_files(paths), keys, columns)
-
-
-def arrow_chunks(parts, keys, columns, folder):
-    chunks = [pa.Table.from_pandas(part, preserve_index=False) for part in parts]
-    return DuckEngine(ArrowData(pa.concat_tables(chunks)), keys, columns)
-
-
-def dask_frame(parts, keys, columns, folder):
-    dask = pytest.importorskip("dask")
-    from dask import dataframe
-
-    from gdppca.tables.dask import DaskEngine
-
-    lazy = [dask.delayed(part) for part in parts]
-    return DaskEngine(
-        dataframe.from_delayed(lazy, meta=parts[0][:0], verify_meta=False), keys, columns
-    )
-
-
-def spark_table(parts, keys, columns, folder):
-    from pyspark.sql import SparkSession
-
-    from gdppca.tables.spark import SparkEngine
-
-    session, lengths = SparkSession.getActiveSession(), [len(part) for part in parts]
-    return SparkEngine(local_spark.table(session, pd.concat(parts), lengths), keys, columns)
-
-
-ENGINES = {
-    "csv": csv_files,
-    "parquet": parquet_files,
-    "arrow": arrow_chunks,
-    "dask": dask_frame,
-    "dask cluster": dask_frame,
-    "spark": spark_table,
-}
-SLOW = ("spark", "dask cluster")  # to start
-
-
-@pytest.fixture(scope="module")
-def two_workers():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def spark_server():
-    local_spark.require_spark()
-    server = local_spark.Server()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(autouse=True)
-def small_tables_go_the_long_way(monkeypatch):
-    """Engines treat small tables as one piece; here they are to be split and merged."""
-    from gdppca.tables import dask, spark
-
-    monkeypatch.setattr(spark, "bucket_count", lambda n_samples, n_features: 4)
-    monkeypatch.setattr(spark, "_MERGED_ENTRIES", 1)
-    monkeypatch.setattr(dask, "_SMALLEST_TASK", 1)
-    monkeypatch.setattr(dask, "_BUCKETS", 6)
-    monkeypatch.setattr(dask, "_FEW", 3)
-
-
-@pytest.fixture(
-    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in ENGINES]
-)
-def opened(request, tmp_path):
-    """Open an engine: of a frame, cut into parts of these lengths."""
-    numbers = itertools.count()
-
-    def open_(frame, lengths=(20, 23), keys=None, columns=None):
-        folder = tmp_path / str(next(numbers))
-        folder.mkdir()
-        ends = np.cumsum([0, *lengths])
-        parts = [frame[start:stop] for start, stop in itertools.pairwise(ends)]
-        return ENGINES[request.param](parts, keys, columns, folder)
-
-    if request.param == "dask cluster":
-        with request.getfixturevalue("two_workers").as_current():
-            yield open_
-    else:
-        if request.param == "spark":
-            request.getfixturevalue("spark_server")
-        yield open_
 
 
 def keys(seed=1):
@@ -237,7 +122,7 @@ def test_without_keys_rows_come_in_their_order(opened, partition):
 def test_the_sample_is_random_and_of_about_the_size(opened, frame):
     X = frame.to_numpy()
     with opened(frame, keys=keys()) as engine:
-        some, everything = engine.sample(20), engine.sample(1000)
+        some, everything = engine.sample(20).values, engine.sample(1000).values
     assert 8 <= len(some) <= 32
     places = {row.tobytes(): place for place, row in enumerate(X)}
     order = [places[row.tobytes()] for row in everything]
@@ -248,8 +133,8 @@ def test_the_sample_is_random_and_of_about_the_size(opened, frame):
 
 def test_without_keys_the_sample_is_what_comes_first(opened, frame):
     with opened(frame, PARTITIONS["empty"]) as engine:
-        np.testing.assert_array_equal(engine.sample(25), frame.to_numpy()[:25])
-        np.testing.assert_array_equal(engine.sample(1000), frame.to_numpy())
+        np.testing.assert_array_equal(engine.sample(25).values, frame.to_numpy()[:25])
+        np.testing.assert_array_equal(engine.sample(1000).values, frame.to_numpy())
 
 
 @pytest.mark.parametrize("partition", ["one", "empty"])
@@ -263,7 +148,7 @@ def test_columns_come_in_the_order_that_is_asked_for(opened, frame):
     wanted = ["test_7", "test_2", "test_5"]
     with opened(frame, columns=wanted) as engine:
         assert engine.names == tuple(wanted)
-        np.testing.assert_array_equal(engine.sample(ROWS), frame[wanted].to_numpy())
+        np.testing.assert_array_equal(engine.sample(ROWS).values, frame[wanted].to_numpy())
 
 
 def test_a_column_that_is_not_there_is_named(opened, frame):
@@ -289,7 +174,7 @@ def test_numbers_of_every_type_are_those_of_memory(opened):
     X = as_matrix(frame).values
     centred = Recipe(as_sign("spherical"), 6, Blocks(4), center=np.zeros(6))
     with opened(frame) as engine:
-        np.testing.assert_array_equal(engine.sample(ROWS), X)
+        np.testing.assert_array_equal(engine.sample(ROWS).values, X)
         total = engine.total(centred, silent)
     np.testing.assert_allclose(total.mean(), centred.of(X).mean(), atol=1e-12)
 

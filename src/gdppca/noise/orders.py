@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,3 +37,16 @@ class OrderKeys:
     def range(self, n: int, part: int = 0) -> np.ndarray:
         """Keys of the first n rows of a part."""
         return self.of(np.arange(n), part) if n else np.empty(0, dtype=np.uint64)
+
+    def named(self, names: Iterable[str]) -> np.ndarray:
+        """Two words of 64 bits for every name: a key, and what tells apart two of one key.
+
+        Names that differ share 128 bits with a probability that no δ is as small as.
+        """
+        digests = [
+            hashlib.blake2b(
+                name.encode("utf-8", "surrogatepass"), key=self.secret, digest_size=16
+            ).digest()
+            for name in names
+        ]
+        return np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2)

@@ -17,12 +17,15 @@ from gdppca.planning.gaps import GapLaw
 from gdppca.planning.prediction import Angles, Law, expected_angles
 from gdppca.planning.promise import Promise
 from gdppca.planning.spectrum import Spectrum
-from gdppca.privacy import Event
+from gdppca.privacy import Event, GaussianEvent
 from gdppca.signs import Spherical, as_sign
 from gdppca.steps.base import Public, State, gaussian_event
 from gdppca.steps.centre import LONGEST_WALK, Centre
 from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
+from gdppca.steps.rates import PURPOSE as RATES
+from gdppca.steps.rates import Rates
 from gdppca.steps.refine import expected_scale_error
 from gdppca.steps.scale import PURPOSE as SCALE
 from gdppca.steps.scale import Scale
@@ -63,15 +66,11 @@ class Case:
     @cached_property
     def design(self) -> Design:
         """The fit's own design, before anything is drawn."""
-        public = Public.of(self.n_samples, self.n_features)
+        gaps, protected = self.promise.rates is not None, self.promise.protected
+        public = Public.of(self.n_samples, self.n_features, protected=protected, gaps=gaps)
         shares = Shares(variances=self.variances, score_map=self.score_map)
         design = design_of(_with_public(self.asked, self.n_features), public, shares=shares)
         self._check_units(design)
-        if self.promise.needs_centre and design.start.location is None and not design.step(Centre):
-            raise ParameterError(
-                "Pairs of rows are compared under replace-one and without missing cells only: "
-                "`location` must be a centre, 'private' or public."
-            )
         return design
 
     def _check_units(self, design: Design) -> None:
@@ -88,7 +87,7 @@ class Case:
     def state(self) -> State:
         """The state after all that is drawn before the matrix, as it is expected."""
         state, scale, radius = self.design.start, self.design.step(Scale), self.design.step(Radius)
-        state = state.with_(events=self.promise.events_before(self._mu))
+        state = state.with_(events=tuple(self._first_events.values()))
         if scale is not None:
             state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
         if self._walk is not None:
@@ -99,6 +98,21 @@ class Case:
             length = self.spectrum.length_quantile(radius.quantile)
             state = state.with_(sign=as_sign(self.asked.sign, length), events=radius.events)
         return state
+
+    @property
+    def _first_events(self) -> dict[str, Event]:
+        """What is drawn before everything else, by what it is for."""
+        steps = (self.design.step(Count), self.design.step(Rates))
+        return {event.purpose: event for step in steps if step for event in step.events}
+
+    @property
+    def first_shares(self) -> dict[str, float]:
+        """Shares of μ² that it takes."""
+        return {
+            purpose: (event.noise_multiplier * self._mu) ** -2
+            for purpose, event in self._first_events.items()
+            if isinstance(event, GaussianEvent)
+        }
 
     @property
     def _walk_event(self) -> Event:
@@ -120,8 +134,7 @@ class Case:
         """Noise of the matrix, as it is expected."""
         matrix = self.design.step(Scatter)
         assert matrix is not None
-        level = matrix.level(self.state)
-        return replace(level, noise_sd=self.promise.noise_ratio * level.noise_sd)
+        return matrix.level(self.state)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -152,7 +165,9 @@ class Case:
         """What the location comes to: "public", "private", or None where pairs are compared."""
         if self.design.start.location is not None:
             return "public"
-        found = self._walk is not None and self._search_share <= LONGEST_WALK
+        if self._walk is None:
+            return None
+        found = self._walk.needed or self._search_share <= LONGEST_WALK
         return "private" if found else None
 
     @property
@@ -183,12 +198,7 @@ class Case:
     @property
     def _walk(self) -> Centre | None:
         """The search for a private centre, if there is one."""
-        walk = self.design.step(Centre)
-        if walk is None:
-            return None
-        public = replace(walk.public, n_seen=self.promise.rows_of_walk(walk.public.n_seen))
-        left = math.sqrt(1 - sum(self.promise.shares.values()))
-        return replace(walk, public=public, mu=left * walk.mu)
+        return self.design.step(Centre)
 
     @property
     def _search_share(self) -> float:
@@ -216,15 +226,22 @@ class Case:
         rates = self.promise.rates
         if rates is None:
             return law
-        noise = self.promise.rate_noise(self.n_samples, self._mu)
+        drawn = self._first_events[RATES]
+        multiplier = drawn.noise_multiplier if isinstance(drawn, GaussianEvent) else 0.0
+        noise = multiplier * math.sqrt(len(rates)) / self.n_samples
         errors = rate_errors(rates, noise, self.n_samples)
-        gaps = GapLaw(rates=rates, rate_error=errors, variances=self.spectrum.variances)
+        gaps = GapLaw(
+            rates=rates,
+            rate_error=errors,
+            variances=self.spectrum.variances,
+            moments=self.spectrum.moments,
+        )
         whole = self.spectrum.moments / self.n_samples
         more = np.divide(law.sampling, whole, out=np.ones_like(whole), where=whole > 0)
         return replace(
             law,
             gaps=gaps,
-            sampling=more * gaps.corrected.sampling / self.n_samples,
+            sampling=more * gaps.sampling / self.n_samples,
             centre_error=gaps.centre_growth * law.centre_error,
             scale_error=min(law.scale_error / rates.mean(), _LOST_SCALE),
         )

@@ -322,7 +322,7 @@ def plan(
     score_map: float = 0.0,
     unit: str = "row",
     neighbors: str = "replace-one",
-    missing: Any = None,
+    missing: Any = "refuse",
 ) -> Plan:
     r"""Predict the accuracy of `DPPCA` before any budget is spent.
 
@@ -354,9 +354,9 @@ def plan(
         Who is protected. A person counts as one row here; several rows do a little better.
     neighbors : "replace-one" or "add-remove", default "replace-one"
         As for `DPPCA`. With "add-remove" the number of rows is secret, and `n_samples` a guess.
-    missing : None, float or array of shape (d,), default None
-        Share of cells that are expected to be missing, or one for each column, for a fit with
-        ``missing="rates"``. None where no cell may be missing.
+    missing : "refuse", "rates", float or array of shape (d,), default "refuse"
+        As for `DPPCA`; or the share of cells that are expected to be missing, or one for each
+        column, for a fit with ``missing="rates"``.
 
     Returns
     -------
@@ -402,11 +402,13 @@ def plan(
         radius=radius,
         quantile=quantile,
         quantile_share=quantile_share,
-        location=_named_location(location, d, promise),
+        location=_named_location(location, d),
         pairs=pairs,
         scale=_validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale,
         scale_share=scale_share,
         calibration=calibration,
+        neighbors=str(promise.protected.neighbors),
+        missing="refuse" if promise.rates is None else "rates",
     )
     case = Case(
         n_samples=_validate.count(n_samples=n_samples, at_least=2),
@@ -420,12 +422,11 @@ def plan(
     return _planned(case)
 
 
-def _named_location(location: Any, n_features: int, promise: Promise) -> str | None:
+def _named_location(location: Any, n_features: int) -> str | None:
     if location is None:
         return None
     if isinstance(location, str):
-        named = _validate.one_of(LOCATIONS, location=location)
-        return "private" if named == "auto" and promise.needs_centre else named
+        return _validate.one_of(LOCATIONS, location=location)
     _validate.vector(n_features, location=location)
     return "public"
 

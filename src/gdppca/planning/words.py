@@ -82,9 +82,10 @@ def _parts_of_epsilon(case: Case) -> dict[str, float]:
 
 
 def _parts_of_the_rest(case: Case) -> dict[str, float]:
-    before = case.promise.shares
-    scales = case.scale_share
-    centre = (1 - scales) * (1 - sum(before.values())) * case.centre_share
+    before = case.first_shares
+    left = 1 - sum(before.values())
+    scales = left * case.scale_share
+    centre = (left - scales) * case.centre_share
     taken = {
         "the count takes": before.get("count", 0.0),
         "the observed rates take": before.get("rates", 0.0),

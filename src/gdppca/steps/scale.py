@@ -7,7 +7,7 @@ factor of about two, and the share of values that are equal. `gdppca.steps.refin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,6 +38,7 @@ _NORMAL_MEDIAN = 0.6744897501960817  # of |x|
 _NOISELESS_STEPS = 60
 _SURE = 3.2  # standard deviations of noise that a share of zeros must exceed
 _SURE_OF_A_SIZE = 4.6  # and the fullest of some 250 bins and pairs of bins, in every column
+_WHOLE_PAIRS = 0.25  # share of pairs without a missing cell where half of the cells are missing
 _FEWEST_TIES = 0.05  # share of equal values from which a column is taken as discrete
 _LOST = 0.08  # noise of a count by octave beyond which the size of a column may be lost
 _POOR = 0.5  # expected error of a logarithm at which a scale says next to nothing
@@ -50,19 +51,28 @@ class CoarseScale:
     scale: np.ndarray
     found: np.ndarray  # which columns vary enough to be measured; the others keep the scale 1
     ties: np.ndarray  # sure share of equal values
-    guessed: np.ndarray  # which are public guesses: nothing was drawn for them
+    guessed: np.ndarray | None = None  # which are public guesses, for which nothing was drawn
+
+    @property
+    def is_guess(self) -> np.ndarray:
+        """Of every column, whether its size is a public guess."""
+        return np.full(len(self.scale), False) if self.guessed is None else self.guessed
 
     def with_(self, columns: list[int], other: CoarseScale) -> CoarseScale:
         """The same with others in the place of some columns."""
-        mixed = {field.name: getattr(self, field.name).copy() for field in fields(self)}
+        mixed = {name: values.copy() for name, values in self._columns.items()}
         for name, values in mixed.items():
-            values[columns] = getattr(other, name)
+            values[columns] = other._columns[name]
         return CoarseScale(**mixed)
 
     def only(self, columns: list[int]) -> CoarseScale:
         """Some of the columns."""
-        some = {field.name: getattr(self, field.name)[columns] for field in fields(self)}
-        return CoarseScale(**some)
+        return CoarseScale(**{name: values[columns] for name, values in self._columns.items()})
+
+    @property
+    def _columns(self) -> dict[str, np.ndarray]:
+        same = {name: getattr(self, name) for name in ("scale", "found", "ties")}
+        return same | {"guessed": self.is_guess}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +97,7 @@ class Scale:
 
     @property
     def _multiplier(self) -> float:
-        share, *_ = self._sized.shares(self.public.n_seen, self.mu)
+        share, *_ = self._sized.shares(self.public, self.mu)
         return 1 / (self.mu * math.sqrt(share))
 
     @property
@@ -99,7 +109,7 @@ class Scale:
     def lost(self) -> str | None:
         """Why noise would win over the scales, and what would do; None where it would not."""
         n, d = self.public.n_seen, len(self._sized.unknown)
-        times = lacking_room(n, d, self.mu)
+        times = lacking_room(n, d, self.mu, whole=whole_pairs(self.public))
         if times <= 1:
             return None
         whole = self.mu / math.sqrt(self.share)
@@ -146,7 +156,7 @@ def coarse_scale(
     whole = pairs if rates is None else pairs * rates[:, None] ** 2
     middle, ties, found = _octaves(sizes, multiplier, noise, moves, whole)
     scale = np.where(found, middle * 2 / (SQRT2 * _NORMAL_MEDIAN) * np.sqrt(1 - ties), 1.0)
-    return CoarseScale(scale=scale, found=found, ties=ties, guessed=np.full(len(found), False))
+    return CoarseScale(scale=scale, found=found, ties=ties)
 
 
 def known_sizes(state: State, n_features: int) -> CoarseScale:
@@ -178,13 +188,24 @@ class Sized:
         new = free if state.spread is None else free & np.isnan(state.spread)
         return cls(*(tuple(np.flatnonzero(some).tolist()) for some in (free, new)))
 
-    def shares(self, n_samples: float, mu: float) -> tuple[float, ...]:
+    def shares(self, public: Public, mu: float) -> tuple[float, ...]:
         """Shares of μ² of the counts by octave and of the steps after them."""
-        return step_shares(n_samples, len(self.columns), mu, len(self.unknown))
+        whole = whole_pairs(public)
+        return step_shares(public.n_seen, len(self.columns), mu, len(self.unknown), whole=whole)
+
+
+def whole_pairs(public: Public) -> float:
+    """Share of the pairs that have no missing cell in a column, as far as is known beforehand."""
+    return _WHOLE_PAIRS if public.gaps else 1.0
 
 
 def step_shares(
-    n_samples: float, n_features: int, mu: float, unknown: int | None = None
+    n_samples: float,
+    n_features: int,
+    mu: float,
+    unknown: int | None = None,
+    *,
+    whole: float = 1.0,
 ) -> tuple[float, ...]:
     """Shares of μ² of the counts by octave and of the steps after them.
 
@@ -197,7 +218,8 @@ def step_shares(
     noise = _octave_noise(n_samples, unknown, mu, 1.0)
     wanted = min((noise / _WANTED_SD) ** 2, _WANTED_SHARE)
     least, most = _OCTAVE_SHARES
-    octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most) if unknown else 0.0
+    needed = (noise / whole / _NEEDED_SD) ** 2
+    octaves = min(max(needed, wanted, least), most) if unknown else 0.0
     left = 1 - octaves
     noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - LAG) * left))
     steps = math.ceil(math.log(noise / (2 * START)) / math.log(LAG))
@@ -234,12 +256,14 @@ def _octaves(
     # One bin or two together, whichever stands out more from the noise.
     heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])
     fullest = np.argmax(heights, axis=1)
-    found = heights.max(axis=1) > _SURE_OF_A_SIZE * sd.ravel()
     around = np.stack([shares[np.arange(d), fullest + k] for k in range(1, 5)], axis=1)
     around = np.where(around > 3 * sd, around, 0.0)  # noise alone is no size
     sure = np.maximum(_SURE * sd.ravel(), _FEWEST_TIES)
     zeros = np.where(shares[:, 0] > sure, shares[:, 0], 0.0)
     ties = np.clip(zeros, 0.0, 1 - 0.5 * np.clip(heights.max(axis=1), 1e-9, 1.0))
+    # A column with gaps has a size if it has no ties, and rather the likeliest one than none.
+    certain = np.where((np.ndim(n) > 0) & (zeros == 0), _SURE, _SURE_OF_A_SIZE)
+    found = heights.max(axis=1) > certain * sd.ravel()
     return np.exp2(2 * (fullest + _median_bin(around)) - OCTAVES - 4), ties * found, found
 
 
@@ -253,10 +277,10 @@ def _median_bin(shares: np.ndarray) -> np.ndarray:
     return k + np.where(own > 0, (half[:, 0] - below) / np.where(own > 0, own, 1.0), 0.5)
 
 
-def lacking_room(n_samples: float, n_features: int, mu: float) -> float:
+def lacking_room(n_samples: float, n_features: int, mu: float, *, whole: float = 1.0) -> float:
     """How many times the rows, or the μ, private scales would take; 1 where they have enough."""
     if math.isinf(mu):
         return 1.0
-    octaves = _octave_noise(n_samples, n_features, mu, _OCTAVE_SHARES[1]) / _LOST
+    octaves = _octave_noise(n_samples * whole, n_features, mu, _OCTAVE_SHARES[1]) / _LOST
     last = mu * math.sqrt((1 - _OCTAVE_SHARES[1]) / (1 + LAG))
     return max(octaves, step_noise(n_samples // 2, n_features, last) / _POOR, 1.0)

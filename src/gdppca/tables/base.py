@@ -15,13 +15,22 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
-from gdppca._errors import DataError, GdppcaError, MissingExtraError, StateError
+from gdppca._errors import (
+    DataError,
+    GdppcaError,
+    MissingExtraError,
+    ParameterError,
+    StateError,
+)
 from gdppca.kernels import Blocks, PairSum, Progress, Scheme, SignSum, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.kernels.sums import finite_matrix
 from gdppca.linalg import LARGEST
 from gdppca.noise import OrderKeys
+from gdppca.privacy import Unit
 from gdppca.signs import Sign
+from gdppca.tables.description import Description
+from gdppca.tables.wishes import Wishes
 
 Sums = PairSum | SignSum
 Result = TypeVar("Result")
@@ -256,10 +265,36 @@ class InParts(AtHand):
     n_features: int
     n_samples: int
 
-    def __init__(self, data: Any, keys: OrderKeys | None, columns: list[str] | None = None) -> None:
+    def __init__(self, data: Any, keys: OrderKeys | None, asked: Wishes | None = None) -> None:
         self._data = data
         self._keys = keys
-        self._columns = columns
+        self._asked = asked or Wishes()
+        self._asked.require_names()
+        if keys is None and self._asked.persons is not None:
+            raise ParameterError(
+                "`assume_shuffled` is for rows that are one person each. Persons with several come "
+                "in a secret order of their own: leave it out."
+            )
+
+    @property
+    def unit(self) -> Unit:
+        """Whether a row is one of many of a person."""
+        return Unit.ROW if self._asked.persons is None else Unit.PERSON
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights of their own."""
+        return self._asked.weights is not None
+
+    @property
+    def gaps(self) -> bool:
+        """Whether cells may be missing."""
+        return self._asked.gaps
+
+    @property
+    def description(self) -> Description | None:
+        """What is publicly known of the columns."""
+        return self._asked.described
 
     @property
     def supply(self) -> Supply:
@@ -271,6 +306,19 @@ class InParts(AtHand):
         if self._keys is None:
             return Places((0, *accumulate(lengths))), size - 1
         return self._keys, key_threshold(size, self.n_samples)
+
+    def _checked(self, sums: Sums, rows: int, what: str) -> Total:
+        """The sum of so many rows, over the number of persons where those are counted.
+
+        Of persons whose rows are paired there is one row each.
+        """
+        of_persons = self.unit is Unit.PERSON
+        paired = of_persons and not isinstance(sums, SignSum)
+        if sums.n_samples != (self.n_samples if paired else rows):
+            raise changed(what)
+        if of_persons and isinstance(sums, SignSum):
+            return Exact(sums.mean(self.n_samples), self.n_samples)
+        return sums
 
 
 def changed(what: str) -> DataError:

@@ -21,15 +21,21 @@ import numpy as np
 
 from gdppca._errors import DataError, EngineError
 from gdppca.kernels import Progress, silent
+from gdppca.noise import OrderKeys
+from gdppca.privacy import Unit
 from gdppca.tables import dask_tasks as work
-from gdppca.tables.base import InParts, Recipe, Sums, changed
+from gdppca.tables.base import InParts, Recipe, Sample, Total
 from gdppca.tables.dask_running import Key, computed
+from gdppca.tables.frame_columns import frame_columns
 from gdppca.tables.frames import as_matrix
-from gdppca.tables.headers import require_columns
-from gdppca.tables.runs import in_order
+from gdppca.tables.part_reader import PartReader, part_reader
+from gdppca.tables.people import rows_each, together
+from gdppca.tables.runs import keyed_in_order
+from gdppca.tables.wishes import Wishes
 
 Source = Callable[[np.ndarray], Key]  # adds the task that splits some rows at these edges
 
+_NAME = "The Dask table"
 _LARGEST_BUCKET = 2**24  # numbers that are put in order at once: 128 MB
 _SMALLEST_TASK = 2**20  # numbers; below, a task costs more than its work
 _BUCKETS = 12  # to share out, for tables between these sizes
@@ -44,30 +50,62 @@ class DaskEngine(InParts):
     """
 
     def __enter__(self) -> Self:
-        self._table, self.names, self.n_features = _table(self._data, self._columns)
-        known = self._table.chunks[0] if self.names is None else (np.nan,)
-        self._lengths = self._counted() if np.isnan(known).any() else [int(n) for n in known]
-        self.n_samples = sum(self._lengths)
+        self._table, self._reader = _table(self._data, self._asked, self._keys)
+        self.n_features = self._reader.n_features
+        self.names = self._reader.features
+        if self.unit is Unit.PERSON:
+            self._lengths, self.n_samples = self._counted_persons()
+        else:
+            known = self._table.chunks[0] if self.names is None else (np.nan,)
+            self._lengths = self._counted() if np.isnan(known).any() else [int(n) for n in known]
+            self.n_samples = sum(self._lengths)
         return self
 
-    def sample(self, size: int) -> np.ndarray:
-        """About so many random rows, in random order; all where there are no more."""
+    def sample(self, size: int) -> Sample:
+        """About so many random rows or persons, in random order; all where there are no more."""
         plan = _Plan(self._table)
         keys, bound = self._sampling(size, self._lengths)
+        if self.unit is Unit.PERSON:
+            return self._sampled_persons(plan, size, bound)
         tasks = [plan.add(work.rows_below, bound, keys, *group) for group in self._groups(plan)]
-        return in_order([piece for pieces in plan.results(tasks) for piece in pieces])
+        pieces = [piece for pieces in plan.results(tasks) for piece in pieces]
+        rows, found = keyed_in_order(pieces)
+        return self._reader.sample(rows, None if self._keys is None else found)
 
-    def total(self, recipe: Recipe, progress: Progress = silent) -> Sums:
-        """The sum over all rows; dealt out by their keys first where their order matters."""
+    def _sampled_persons(self, plan: _Plan, size: int, bound: int) -> Sample:
+        """Persons by their keys, which lie below a bound, and some rows of each."""
+        each = rows_each(size, self.n_features)
+        share = min(1.0, size / max(1, self.n_samples))
+        count = _bucket_count(int(share * sum(self._lengths) * self._reader.width))
+        add = partial(plan.add, work.split_sample, bound, self._keys)
+        sources = [partial(add, *group) for group in self._groups(plan)]
+        dealt = _dealt_out(plan, sources, range(count), (count << 64) // (bound + 1))
+        tasks = [plan.add(work.sample_persons, self._reader, each, pieces) for pieces in dealt]
+        people = together(plan.results(tasks))
+        return people.sample(self._reader.shares(people.rows), self.n_features)
+
+    def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
+        """The sum over all rows; dealt out by their keys first where their order matters.
+
+        Rows of persons are dealt out always: all of one person must meet.
+        """
         plan = _Plan(self._table)
-        if recipe.ordered and self._keys is not None:
+        of_persons = self.unit is Unit.PERSON
+        if of_persons or (recipe.ordered and self._keys is not None):
             add = partial(plan.add, work.split_group, self._keys)
             sources = [partial(add, *group) for group in self._groups(plan)]
-            count = _bucket_count(self.n_samples * self.n_features)
+            count = _bucket_count(sum(self._lengths) * self._reader.width)
+            add_sum = partial(plan.add, work.sum_in_order, recipe)
+            if of_persons:
+                add_sum = partial(plan.add, work.sum_persons, recipe, self._reader)
             buckets = _dealt_out(plan, sources, range(count), count)
-            sums = [plan.add(work.sum_in_order, recipe, pieces) for pieces in buckets]
+            sums = [add_sum(pieces) for pieces in buckets]
         else:
             sums = [plan.add(work.sum_group, recipe, *group) for group in self._groups(plan)]
+        return self._merged(plan, recipe, sums, progress)
+
+    def _merged(self, plan: _Plan, recipe: Recipe, sums: list[Key], progress: Progress) -> Total:
+        """One sum of all, unless rows changed while they were read."""
         read = [plan.add(getitem, split, -1) for split in plan.tasks_of(work.split_group)]
 
         def rows_done(done: int, tasks: int) -> None:
@@ -75,24 +113,35 @@ class DaskEngine(InParts):
 
         top = _tree(plan, recipe, sums)
         [(total, summed), *fingerprints] = plan.results([top, *read], sums, rows_done)
-        if total.n_samples != self.n_samples:
-            raise changed("The Dask table")
         if summed != sum(fingerprints) % 2**64:
             raise DataError(
                 "The Dask table gave its rows in another order when a part of it was read again. "
                 "Nothing was released. Sort the rows inside partitions, or write them to files."
             )
-        return total
+        return self._checked(total, sum(self._lengths), _NAME)
 
     def _counted(self) -> list[int]:
         """Rows of each partition; of a frame, by one column, which may be all that is read."""
         plan = _Plan(self._table[[self._table.columns[0]]] if self.names else self._table)
         return plan.results([plan.add(len, part) for part in plan.parts])
 
-    def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, int]]:
-        """Neighbouring partitions, the number of the first, and of columns: what one task takes."""
+    def _counted_persons(self) -> tuple[list[int], int]:
+        """Rows of each partition, and how many persons there are in all."""
+        plan = _Plan(self._table[[self._table.columns[-1]]])
+        sources: list[Source] = [
+            partial(plan.add, work.split_persons, self._reader, part) for part in plan.parts
+        ]
+        count = len(sources)
+        buckets = _dealt_out(plan, sources, range(count), count)
+        persons = [plan.add(work.count_persons, pieces) for pieces in buckets]
+        lengths = [plan.add(getitem, split, -1) for split in plan.tasks_of(work.split_persons)]
+        found = plan.results([*persons, *lengths])
+        return found[count:], sum(found[:count])
+
+    def _groups(self, plan: _Plan) -> list[tuple[list[Any], int, PartReader]]:
+        """Neighbouring partitions, the number of the first, and how to read: what a task takes."""
         return [
-            ([plan.parts[part] for part in group], group.start, self.n_features)
+            ([plan.parts[part] for part in group], group.start, self._reader)
             for group in self._neighbours()
         ]
 
@@ -111,12 +160,12 @@ class DaskEngine(InParts):
         return [range(*pair) for pair in pairwise([*starts, len(self._lengths)])]
 
 
-def _table(data: Any, columns: list[str] | None) -> tuple[Any, tuple[str, ...] | None, int]:
-    """A table of whole rows and numbers, its names and its number of columns; nothing is read."""
+def _table(data: Any, asked: Wishes, keys: OrderKeys | None) -> tuple[Any, PartReader]:
+    """A table of whole rows and how its parts become rows; nothing is read."""
     import dask.array as da
 
     if isinstance(data, da.Array):
-        return _array(data, columns)
+        return _array(data, asked)
     if not hasattr(data, "_meta") or not hasattr(data, "columns"):
         raise DataError(
             "A whole table is needed, a dask.array or dask.dataframe, got "
@@ -124,17 +173,22 @@ def _table(data: Any, columns: list[str] | None) -> tuple[Any, tuple[str, ...] |
         )
     labels = list(data.columns)
     known = [str(label) for label in labels]
-    names = require_columns(known, columns, "The Dask table")
-    if not names:
-        raise DataError("The Dask table has no column.")
-    table = data[[labels[known.index(name)] for name in names]]
-    as_matrix(table._meta)  # refuses text
-    return table, names, len(names)
+    reader = part_reader(known, asked, keys, _NAME)
+    table = data[[labels[known.index(name)] for name in reader.columns]]
+    if asked.described is None:
+        empty = table._meta
+        as_matrix(frame_columns(empty, list(reader.names or ())) if asked.beside else empty)
+    return table, reader
 
 
-def _array(data: Any, columns: list[str] | None) -> tuple[Any, None, int]:
-    if columns is not None:
+def _array(data: Any, asked: Wishes) -> tuple[Any, PartReader]:
+    if asked.columns is not None:
         raise DataError("An array has no column names: leave `columns` out and slice the array.")
+    if asked.beside or asked.description is not None:
+        raise DataError(
+            "An array has no column names, by which persons, weights and descriptions go. Give a "
+            "dask.dataframe."
+        )
     nothing = np.empty((0, *[1] * (data.ndim - 1)), data.dtype)
     as_matrix(nothing)  # refuses text and wrong dimensions
     if np.isnan(data.shape[1]):
@@ -143,7 +197,7 @@ def _array(data: Any, columns: list[str] | None) -> tuple[Any, None, int]:
         )
     if not data.shape[1]:
         raise DataError("The array has no column.")
-    return data.rechunk({1: -1}), None, data.shape[1]
+    return data.rechunk({1: -1}), PartReader(None, data.shape[1], asked)
 
 
 def _bucket_count(entries: int) -> int:

@@ -6,21 +6,19 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from gdppca._errors import DataError, EngineError, GdppcaError
+from gdppca._errors import EngineError, GdppcaError
 from gdppca.kernels.parallel import THREADS_VARIABLE
 from gdppca.tables.base import SAMPLE_PARTS, Keys, Recipe, Sums, merged
-from gdppca.tables.frames import as_matrix
+from gdppca.tables.part_reader import PartReader
+from gdppca.tables.people import People, row_hashes
 from gdppca.tables.runs import Keyed, below, in_order
 
 Summed = tuple[Sums, int]  # a sum and the fingerprint of its rows, where they were dealt out
-
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def guarded(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -37,53 +35,56 @@ def guarded(work: Callable[..., Any], *arguments: Any) -> Any:
         return EngineError(f"A task failed with {type(error).__name__}. Nothing was released.")
 
 
-def _matrix(part: Any, n_features: int) -> np.ndarray:
-    matrix = as_matrix(part).values
-    if matrix.shape[1] != n_features:
-        raise DataError(
-            f"A partition has {matrix.shape[1]} columns where {n_features} were announced."
-        )
-    return matrix
-
-
-def _keyed(keys: Keys, parts: list[Any], first: int, n_features: int) -> Iterator[Keyed]:
-    """The rows of neighbouring partitions and their keys, which follow from their places."""
+def _keyed(keys: Keys, parts: list[Any], first: int, reader: PartReader) -> Iterator[Keyed]:
+    """The rows of neighbouring partitions and their keys: of places, or of persons."""
     for number, part in enumerate(parts, start=first):
-        rows = _matrix(part, n_features)
-        yield rows, keys.range(len(rows), number)
+        if reader.asked.persons is not None:
+            yield reader.of_persons(part)
+        else:
+            rows = reader.rows(part)
+            yield rows, keys.range(len(rows), number)
 
 
 def rows_below(
-    bound: int, keys: Keys, parts: list[Any], first: int, n_features: int
+    bound: int, keys: Keys, parts: list[Any], first: int, reader: PartReader
 ) -> list[Keyed]:
     """The rows of a group whose keys, those of samples, do not lie above the bound."""
-    return below(_keyed(keys, parts, SAMPLE_PARTS + first, n_features), bound)
+    return below(_keyed(keys, parts, SAMPLE_PARTS + first, reader), bound)
 
 
 def fingerprint(pieces: list[Keyed]) -> int:
     """A number of the rows and not of their order; a row in place of another shows."""
-    return sum(_row_hashes(rows) for rows, _ in pieces) % 2**64
+    return sum(int(row_hashes(rows).sum()) for rows, _ in pieces) % 2**64
 
 
-def _row_hashes(rows: np.ndarray) -> int:
-    """The sum of hashes of rows; whole numbers, so every machine finds the same."""
-    weights = _MIXER * np.arange(1, 2 * rows.shape[1], 2, dtype=np.uint64)
-    hashes = np.einsum("ij,j->i", rows.view(np.uint64), weights)
-    hashes ^= hashes >> np.uint64(32)
-    hashes *= _MIXER
-    hashes ^= hashes >> np.uint64(29)
-    return int(hashes.sum())
-
-
-def sum_group(recipe: Recipe, parts: list[Any], first: int, n_features: int) -> Summed:
-    matrices = (_matrix(part, n_features) for part in parts)
+def sum_group(recipe: Recipe, parts: list[Any], first: int, reader: PartReader) -> Summed:
     with one_thread():
-        return reduce(recipe.add, matrices, recipe.empty()), 0
+        sums = recipe.empty()
+        for part in parts:
+            sums = reader.add(recipe, sums, reader.rows(part))
+        return sums, 0
 
 
 def sum_in_order(recipe: Recipe, pieces: list[Keyed]) -> Summed:
     with one_thread():
         return recipe.of(in_order(pieces)), fingerprint(pieces)
+
+
+def sum_persons(recipe: Recipe, reader: PartReader, pieces: list[Keyed]) -> Summed:
+    """The sum of all persons of a range of keys, with the fingerprint of all their rows."""
+    with one_thread():
+        return reader.sum_of(recipe, reader.people(pieces)), fingerprint(pieces)
+
+
+def sample_persons(reader: PartReader, each: int, pieces: list[Keyed]) -> People:
+    """Some rows of each person of a range of keys."""
+    return reader.people(pieces).some(each)
+
+
+def count_persons(pieces: list[Keyed]) -> int:
+    """How many persons there are in a range of keys."""
+    others, keys = map(np.concatenate, zip(*pieces, strict=True))
+    return len(set(zip(keys.tolist(), others.view(np.uint64)[:, 0].tolist(), strict=True)))
 
 
 def merge_sums(recipe: Recipe, parts: list[Summed]) -> Summed:
@@ -130,11 +131,23 @@ def _set_threads(wish: str | None) -> None:
 
 
 def split_group(
-    keys: Keys, parts: list[Any], first: int, n_features: int, edges: np.ndarray
+    keys: Keys, parts: list[Any], first: int, reader: PartReader, edges: np.ndarray
 ) -> list[Any]:
     """The pieces of a group and, at the end, its fingerprint."""
-    pieces = list(_keyed(keys, parts, first, n_features))
+    pieces = list(_keyed(keys, parts, first, reader))
     return [*split(pieces, edges), fingerprint(pieces)]
+
+
+def split_sample(
+    bound: int, keys: Keys, parts: list[Any], first: int, reader: PartReader, edges: np.ndarray
+) -> list[Keyed]:
+    """The pieces of a group, of the persons whose keys do not lie above the bound."""
+    return split(below(_keyed(keys, parts, first, reader), bound), edges)
+
+
+def split_persons(reader: PartReader, part: Any, edges: np.ndarray) -> list[Any]:
+    """Who is in a partition, in pieces and each once; and, at the end, how many rows it has."""
+    return [*split([reader.present(part)], edges), len(part)]
 
 
 def split(pieces: list[Keyed], edges: np.ndarray) -> list[Keyed]:

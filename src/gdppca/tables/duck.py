@@ -19,9 +19,10 @@ import numpy as np
 from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.kernels import Progress, silent
 from gdppca.kernels.parallel import usable_cores
+from gdppca.kernels.weights import whole_parts
 from gdppca.noise import OrderKeys
 from gdppca.tables import base
-from gdppca.tables.base import Keys, Recipe, Result, Sums
+from gdppca.tables.base import Keys, Recipe, Result, Sample, Total
 from gdppca.tables.batches import columns_of_floats
 from gdppca.tables.cells import number, quick_number, require_labels
 from gdppca.tables.described import (
@@ -38,9 +39,13 @@ from gdppca.tables.described import (
 from gdppca.tables.description import Description
 from gdppca.tables.frames import matrix_of, refuse_text
 from gdppca.tables.headers import require_columns
-from gdppca.tables.runs import Keyed, below, full_disk, in_order, regular, sorted_rows
+from gdppca.tables.people import People, rows_each
+from gdppca.tables.persons import weight_shares
+from gdppca.tables.runs import Keyed, below, full_disk, keyed_in_order, regular, sorted_rows
 from gdppca.tables.scratch import private_folder
 from gdppca.tables.sources import Source
+from gdppca.tables.visits import Chosen, Visits, found_visits
+from gdppca.tables.wishes import Wishes
 
 MEMORY_VARIABLE = "GDPPCA_MEMORY"
 _MEMORY = "512MB"  # for DuckDB; beyond it goes to disk
@@ -133,12 +138,19 @@ class Reader:
 
     def _batches(self) -> Iterator[np.ndarray]:
         """All rows as matrices of numbers, which are finite or, where gaps may be, NaN."""
-        relation = self.plainly(lambda: self._connection.sql(self._question()))
+        return (rows for rows, _ in self._with_beside())
+
+    def _with_beside(self, *beside: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
+        """The same with columns beside them, in DuckDB's words, of the same rows."""
+        question = self._question(beside)
+        relation = self.plainly(lambda: self._connection.sql(question))
         stream = columns_of_floats(relation, self.rows_at_once(), self._gaps)
         try:
             while (columns := self.plainly(lambda: next(stream, None))) is not None:
-                self._require_described(columns)
-                yield matrix_of(columns, self._names, self._gaps, self._source.name).values
+                features = columns[: self.n_features]
+                self._require_described(features)
+                rows = matrix_of(features, self._names, self._gaps, self._source.name).values
+                yield rows, columns[self.n_features :]
         finally:
             stream.close()
         self._source.require_unchanged()
@@ -214,69 +226,149 @@ class Reader:
 class DuckEngine(base.InParts, Reader):
     """Rows of files, of arrow data or of anything else that DuckDB reads."""
 
-    def __init__(
-        self,
-        source: Source,
-        keys: OrderKeys | None,
-        columns: list[str] | None = None,
-        description: Description | None = None,
-        gaps: bool = False,
-    ) -> None:
-        Reader.__init__(self, source, columns, description, gaps)
-        self._keys = keys
+    def __init__(self, source: Source, keys: OrderKeys | None, asked: Wishes | None = None) -> None:
+        base.InParts.__init__(self, source, keys, asked)
+        Reader.__init__(self, source, None, self._asked.description, self._asked.gaps)
+        self._visits: Visits | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(self.opened(stack.enter_context(private_folder())))
-            self.n_samples = self.read(lambda: self.plainly(self._count))
+            if self._asked.persons is None:
+                self.n_samples = self._n_rows = self.read(lambda: self.plainly(self._count))
+            else:
+                self._visits = self.read(lambda: self.plainly(self._found_visits))
+                self.n_samples, self._n_rows = self._visits.number, self._visits.n_rows
             self._cleanup = stack.pop_all()
         return self
 
     def __exit__(self, *ended: object) -> None:
         self._cleanup.close()
 
-    def sample(self, size: int) -> np.ndarray:
-        """About so many random rows, in random order; all where there are no more."""
-        keys, bound = self._sampling(size)
-        return self.read(lambda: in_order(below(self._keyed(keys), bound)))
+    def _find_columns(self) -> None:
+        self._columns = self._asked.features(list(self._source.types), self._source.name)
+        super()._find_columns()
 
-    def total(self, recipe: Recipe, progress: Progress) -> Sums:
+    def _find_described(self, description: Description) -> None:
+        self._columns = self._asked.features(list(self._source.types), self._source.name)
+        super()._find_described(description)
+
+    def sample(self, size: int) -> Sample:
+        """About so many random rows or persons, in random order; all where there are no more."""
+        keys, bound = self._sampling(size)
+        if self._visits is not None:
+            chosen = self._visits.chosen(bound, rows_each(size, self.n_features))
+            return self.read(lambda: self._sampled_persons(chosen))
+        rows, found = self.read(lambda: keyed_in_order(below(self._keyed(keys), bound)))
+        parts = self._parts(rows, 0)
+        return Sample(self._cells(rows), len(rows), parts, None, found if self._keys else None)
+
+    def _sampled_persons(self, chosen: Chosen) -> Sample:
+        """Some rows of each person, each at its place; all others are looked at too."""
+        rows, start = np.empty((len(chosen.keys), self._width)), 0
+        for batch in self._rows():
+            places, positions = chosen.among(start, start + len(batch))
+            rows[positions] = batch[places]
+            start += len(batch)
+        self._require_rows(start)
+        people = People(rows, chosen.keys, chosen.starts)
+        return people.sample(self._shares(rows), self.n_features)
+
+    def total(self, recipe: Recipe, progress: Progress) -> Total:
         """The sum over all rows; sorted by their keys first where their order matters."""
         return self.read(lambda: self._summed(recipe, progress))
 
-    def _summed(self, recipe: Recipe, progress: Progress) -> Sums:
-        n, total, done = self.n_samples, recipe.empty(), 0
-        keys = self._keys if recipe.ordered else None
-        sorting = 0.0 if keys is None else _SORTING
-        batches = self._batches() if keys is None else self._in_secret_order(keys, progress)
+    def _summed(self, recipe: Recipe, progress: Progress) -> Total:
+        total, done, n = recipe.empty(), 0, self.n_samples
+        sorted_ = self._keys is not None and recipe.ordered
+        batches = self._in_secret_order(progress) if sorted_ else self._rows()
+        before, count = (_SORTING, n) if sorted_ else (0.0, self._n_rows)
         for batch in regular(batches, self.rows_at_once()):
-            total = recipe.add(total, batch)
+            parts = None if sorted_ else self._parts(batch, done)
+            total = recipe.add(total, self._cells(batch), parts)
             done += len(batch)
-            progress(int(sorting * n + (1 - sorting) * done), n)
-        if done != n:
-            raise base.changed(self._source.name)
-        return total
+            progress(int((before + (1 - before) * done / count) * n), n)
+        return self._checked(total, self._n_rows, self._source.name)
+
+    def _rows(self) -> Iterator[np.ndarray]:
+        """All rows, each with its share of a weight where there is one."""
+        if self._asked.weights is None:
+            yield from self._batches()
+            return
+        for rows, [weights] in self._with_beside(self.weight(self._asked.weights)):
+            known = np.full(len(rows), np.nan) if weights is None else weights
+            shares = weight_shares(known, self._asked.largest_weight, len(rows))
+            yield np.column_stack([rows, shares])
+
+    @property
+    def _width(self) -> int:
+        return self.n_features + self.weighted
+
+    def _cells(self, rows: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(rows[:, : self.n_features])
+
+    def _shares(self, rows: np.ndarray) -> np.ndarray | None:
+        return rows[:, self.n_features] if self.weighted else None
+
+    def _parts(self, rows: np.ndarray, start: int) -> np.ndarray | None:
+        """How much rows count that follow each other from a place on; None where each is whole."""
+        shares = self._shares(rows)
+        if self._visits is not None:
+            if start + len(rows) > self._n_rows:
+                raise base.changed(self._source.name)
+            return self._visits.parts(start, start + len(rows), shares)
+        return None if shares is None else whole_parts(1, shares)
 
     def _keyed(self, keys: Keys, progress: Progress = silent) -> Iterator[Keyed]:
         """All rows with their keys, which follow from their places."""
-        yield np.empty((0, self.n_features)), np.empty(0, np.uint64)
+        yield np.empty((0, self._width)), np.empty(0, np.uint64)
         done = 0
-        for rows in self._batches():
+        for rows in self._rows():
             yield rows, keys.of(np.arange(done, done + len(rows)))
             done += len(rows)
             progress(int(_SORTING * done), self.n_samples)
 
-    def _in_secret_order(self, keys: Keys, progress: Progress) -> Iterator[np.ndarray]:
+    def _one_each(self, visits: Visits, progress: Progress) -> Iterator[Keyed]:
+        """One random row of every person, with the person's key."""
+        chosen, done = visits.chosen(2**64 - 1, 1), 0
+        yield np.empty((0, self._width)), np.empty(0, np.uint64)
+        for rows in self._rows():
+            places, positions = chosen.among(done, done + len(rows))
+            yield rows[places], chosen.keys[positions]
+            done += len(rows)
+            progress(int(_SORTING * done / self._n_rows * self.n_samples), self.n_samples)
+        self._require_rows(done)
+
+    def _in_secret_order(self, progress: Progress) -> Iterator[np.ndarray]:
+        """All rows, or one of each person, in the order of their keys."""
         assert self._folder is not None
-        rows, width = self.rows_at_once(), 8 * (self.n_features + 1)
+        assert self._keys is not None
+        rows, width = self.rows_at_once(), 8 * (self._width + 1)
         if 2 * width * min(rows, self.n_samples) > _memory_bytes():
             raise self._too_little_memory()
         at_once = max(rows, _memory_bytes() // _RUN // width)
-        return sorted_rows(self._keyed(keys, progress), self.n_samples, at_once, self._folder)
+        pieces = self._keyed(self._keys, progress)
+        if self._visits is not None:
+            pieces = self._one_each(self._visits, progress)
+        return sorted_rows(pieces, self.n_samples, at_once, self._folder)
+
+    def _require_rows(self, count: int) -> None:
+        if count != self._n_rows:
+            raise base.changed(self._source.name)
 
     def _count(self) -> int:
         [[n]] = self._connection.sql("SELECT count(*) FROM rows").fetchall()
         return int(n)
+
+    def _found_visits(self) -> Visits:
+        assert self._folder is not None
+        assert self._keys is not None
+        name, told = self._asked.persons, self._asked.description
+        require_labels(name, self._source.types[name])
+        place = list(self._source.types).index(name)
+        ids = f"SELECT c{place} AS id FROM {self._source.label_view()}"
+        missing = () if told is None else told.missing
+        return found_visits(self._connection, ids, self._folder, self._keys, missing)
 
 
 def _memory() -> str:

@@ -201,15 +201,14 @@ def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) 
     if package == "dask":
         from gdppca.tables.dask import DaskEngine
 
-        return DaskEngine(source, keys, asked.columns)
+        return DaskEngine(source, keys, asked)
     if package == "pyspark":
         from gdppca.tables.spark import SparkEngine
 
-        return SparkEngine(source, keys, asked.columns)
+        return SparkEngine(source, keys, asked)
     from gdppca.tables.duck import DuckEngine
 
-    source = _source(source, package, asked.description)
-    return DuckEngine(source, keys, asked.columns, asked.description, asked.gaps)
+    return DuckEngine(_source(source, package, asked.description), keys, asked)
 
 
 def _source(source: Any, package: str, description: Description | None) -> Source:

@@ -19,7 +19,7 @@ from gdppca.noise import OrderKeys
 from gdppca.tables.cells import label_text
 from gdppca.tables.groups import plain_labels
 
-_NOBODY = ("", "nan", "NaN", "NaT", "<NA>", "None")  # how libraries write an id that is missing
+NO_IDS = ("", "nan", "NaN", "NaT", "<NA>", "None")  # how libraries write an id that is missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,13 +67,18 @@ def _codes(ids: Any) -> tuple[np.ndarray, int]:
         found, codes = np.unique(ids, return_inverse=True)
         return codes, len(found)
     texts = [label_text(label) for label in plain_labels(ids, "persons", "ids")]
-    if any(text is None or text.strip() in _NOBODY for text in texts):
-        raise DataError(
-            "`persons` has rows without an id: nobody knows whose they are. Give every row an id, "
-            "or drop such rows by a rule that looks at each row alone."
-        )
+    if any(text is None or text.strip() in NO_IDS for text in texts):
+        raise without_ids()
     place = {text: k for k, text in enumerate(sorted(set(texts), key=str))}
     return np.fromiter((place[text] for text in texts), np.int64, len(texts)), len(place)
+
+
+def without_ids() -> DataError:
+    """What to say of rows of nobody."""
+    return DataError(
+        "`persons` has rows without an id: nobody knows whose they are. Give every row an id, "
+        "or drop such rows by a rule that looks at each row alone."
+    )
 
 
 def weight_shares(weights: Any, largest: Any, n_rows: int) -> np.ndarray:

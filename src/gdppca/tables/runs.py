@@ -23,6 +23,11 @@ def below(pieces: Iterable[Keyed], bound: int) -> list[Keyed]:
 
 def in_order(pieces: list[Keyed]) -> np.ndarray:
     """Rows of several pieces in the order of their keys; copied once, from piece to place."""
+    return keyed_in_order(pieces)[0]
+
+
+def keyed_in_order(pieces: list[Keyed]) -> Keyed:
+    """The same, with the keys in their order."""
     keys = np.concatenate([keys for _, keys in pieces])
     places = np.empty(len(keys), dtype=np.intp)
     places[np.argsort(keys)] = np.arange(len(keys))
@@ -30,7 +35,7 @@ def in_order(pieces: list[Keyed]) -> np.ndarray:
     ends = np.cumsum([len(keys) for _, keys in pieces])
     for (piece, _), there in zip(pieces, np.split(places, ends[:-1]), strict=True):
         rows[there] = piece
-    return rows
+    return rows, np.sort(keys)
 
 
 def range_starts(count: int) -> np.ndarray:

@@ -62,7 +62,13 @@ class Source:
             self.types = dict(zip(names or relation.columns, kinds, strict=True))
         places = ", ".join(f"c{k}" for k in range(len(relation.columns)))
         relation.create_view(f"{view}_as_named")
-        connection.execute(f"CREATE VIEW {view} AS FROM {view}_as_named AS given({places})")
+        connection.execute(
+            f"CREATE OR REPLACE VIEW {view} AS FROM {view}_as_named AS given({places})"
+        )
+
+    def label_view(self) -> str:
+        """The view that shows labels, each as its cell stands."""
+        return "spelt" if self.spelt else "rows"
 
     def require_unchanged(self) -> None:
         """Refuse what was changed since it was opened; data in memory stays as it is."""
@@ -153,11 +159,18 @@ class Files(Source):
         """The file itself, or its plain copy."""
         return self._copies.get(path, path)
 
+    def label_view(self) -> str:
+        """A view of its own where a reader would change or refuse some labels."""
+        if self.kind not in ("csv", "parquet"):
+            return super().label_view()
+        self.open_labels()
+        return "labels"
+
     def open_labels(self) -> None:
         """Make the view `labels`: cells as they stand, where one that is no text stops no other."""
         if self.kind == "parquet":
-            files = _listed(self._paths)
-            labels = self._connection.sql(f"FROM read_parquet({files}, utf8_validation='replace')")
+            wish = f"utf8_validation = 'replace', union_by_name = {len(self._paths) > 1}"
+            labels = self._connection.sql(f"FROM read_parquet({_listed(self._paths)}, {wish})")
         else:
             labels = self._csv(self._paths, _NOTHING)
         self._view(self._connection, labels, "labels")

@@ -15,7 +15,7 @@ from gdppca._errors import EngineError, GdppcaError
 from gdppca._version import __version__
 from gdppca.kernels.parallel import THREADS_VARIABLE
 from gdppca.tables.base import Keys, Recipe, Sums, merged
-from gdppca.tables.frames import as_matrix
+from gdppca.tables.part_reader import PartReader
 
 BATCH = "place int, position long, mark long, content binary"  # rows, sums and errors alike
 ERROR = -1  # the place of an error
@@ -73,13 +73,15 @@ class Keyed:
     buckets: int = 1
     first_part: int = 0
 
-    def __call__(self, part: int, start: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which of n rows, from a place of a partition on; their buckets and positions."""
-        keys = self.keys.of(np.arange(start, start + n), self.first_part + part)
+    def of(self, part: int, start: int, n: int) -> np.ndarray:
+        """Keys of n rows, from a place of a partition on."""
+        return self.keys.of(np.arange(start, start + n), self.first_part + part)
+
+    def __call__(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which rows by their keys; their buckets and positions."""
         chosen = np.flatnonzero(keys <= np.uint64(self.bound))
         keys = keys[chosen]
-        signed = (keys ^ np.uint64(2**63)).view(np.int64)  # Spark's longs are; the same order
-        return chosen, bucket_of(keys, self.buckets), signed
+        return chosen, bucket_of(keys, self.buckets, self.bound), positions(keys)
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,19 @@ class Part:
         return _batch([cloudpickle.dumps(self)], place)
 
 
-def chosen(batches: Iterable[Any], names: tuple[str, ...], choice: Keyed) -> Iterator[Any]:
+def chosen(batches: Iterable[Any], reader: PartReader, choice: Keyed) -> Iterator[Any]:
     """Some rows, with their buckets, positions and marks."""
     part = _partition()
-    step = max(1, _BATCH_ENTRIES // len(names))
+    step = max(1, _BATCH_ENTRIES // reader.width)
     start, seen = 0, hashlib.blake2b(digest_size=8)
-    for number, rows in enumerate(_matrices(batches, names)):
+    for number, table in enumerate(_tables(batches, reader)):
+        if reader.asked.persons is None:
+            rows = reader.rows(table)
+            keys = choice.of(part, start, len(rows))
+        else:
+            rows, keys = reader.of_persons(table)
         seen.update(rows.data)
-        chosen, bucket, position = choice(part, start, len(rows))
+        chosen, bucket, position = choice(keys)
         for first in range(0, len(chosen), step):
             few = slice(first, first + step)
             content = _packed(rows[chosen[few]])
@@ -125,11 +132,49 @@ def _mark(part: int, number: int, seen: Any) -> int:
     return (part << _NUMBER_BITS | number) << _DIGEST_BITS | digest
 
 
-def partition_sum(batches: Iterable[Any], names: tuple[str, ...], recipe: Recipe) -> Iterator[Any]:
+def persons_present(batches: Iterable[Any], reader: PartReader) -> Iterator[Any]:
+    """Who is in a partition: both words of each person as one cell, at least once."""
+    for table in _tables(batches, reader):
+        others, keys = reader.present(table)
+        yield _batch(_packed(np.column_stack([keys.view(float), others])), 0)
+
+
+def person_sums(batches: Iterable[Any], recipe: Recipe, reader: PartReader) -> Iterator[Any]:
+    """The sums of all persons of the buckets that were dealt to this task."""
+    for place, (rows, keys, marks) in _by_place(batches, reader.width).items():
+        sums = reader.sum_of(recipe, reader.people([(rows, keys)]))
+        yield Part(sums, np.unique(marks)).batch(place)
+
+
+def person_samples(batches: Iterable[Any], reader: PartReader, each: int) -> Iterator[Any]:
+    """Some rows of each person of the buckets that were dealt to this task, person by person."""
+    for place, (rows, keys, _) in _by_place(batches, reader.width).items():
+        few = reader.people([(rows, keys)]).some(each)
+        yield _batch(_packed(few.rows), place, positions(few.keys))
+
+
+def _by_place(batches: Iterable[Any], width: int) -> dict[int, tuple[np.ndarray, ...]]:
+    """Rows, keys and marks of each bucket, all of it at once."""
+    found: dict[int, list[tuple[np.ndarray, ...]]] = {}
+    for batch in batches:
+        raise_first(batch)
+        rows = unpacked(batch["content"], width)
+        places, marks = batch["place"].to_numpy(), batch["mark"].to_numpy()
+        keys = keys_at(batch["position"].to_numpy())
+        for place in map(int, np.unique(places)):
+            mine = places == place
+            found.setdefault(place, []).append((rows[mine], keys[mine], marks[mine]))
+    return {
+        place: tuple(map(np.concatenate, zip(*pieces, strict=True)))
+        for place, pieces in found.items()
+    }
+
+
+def partition_sum(batches: Iterable[Any], reader: PartReader, recipe: Recipe) -> Iterator[Any]:
     """The sum of a partition, in the order of its rows."""
     sums = recipe.empty()
-    for rows in _matrices(batches, names):
-        sums = recipe.add(sums, rows)
+    for table in _tables(batches, reader):
+        sums = reader.add(recipe, sums, reader.rows(table))
     if sums.n_samples:
         yield Part(sums, np.empty(0, np.int64)).batch(_partition())
 
@@ -177,12 +222,12 @@ def _partition() -> int:
     return context.partitionId()
 
 
-def _matrices(batches: Iterable[Any], names: tuple[str, ...]) -> Iterator[np.ndarray]:
-    """Rows as matrices of finite numbers; columns are refused by their own names."""
+def _tables(batches: Iterable[Any], reader: PartReader) -> Iterator[Any]:
+    """Rows as tables of arrow whose columns have their own names, by which they are refused."""
     import pyarrow as pa
 
     for batch in batches:
-        yield as_matrix(pa.Table.from_batches([batch]).rename_columns(list(names))).values
+        yield pa.Table.from_batches([batch]).rename_columns(reader.columns)
 
 
 def _packed(rows: np.ndarray) -> Any:
@@ -219,12 +264,29 @@ def _batch(content: Any, place: Any, position: Any = 0, mark: int = 0) -> Any:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def bucket_of(keys: np.ndarray, count: int) -> np.ndarray:
-    """Buckets of keys, in the order of the keys."""
-    return ((keys >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int32)
+def bucket_of(keys: np.ndarray, count: int, bound: int = 2**64 - 1) -> np.ndarray:
+    """Buckets of keys up to a bound, in the order of the keys."""
+    high, width = keys >> np.uint64(32), np.uint64((bound >> 32) + 1)
+    return (high * np.uint64(count) // width).astype(np.int32)
+
+
+def positions(keys: np.ndarray) -> np.ndarray:
+    """Keys as Spark's longs, which have a sign, in the same order."""
+    return (keys ^ np.uint64(2**63)).view(np.int64)
+
+
+def keys_at(positions: np.ndarray) -> np.ndarray:
+    """The keys again."""
+    return np.ascontiguousarray(positions).view(np.uint64) ^ np.uint64(2**63)
 
 
 def raise_first(found: Any) -> None:
     """Raise the first error that a worker handed over."""
     for k in np.flatnonzero(found["place"].to_numpy() == ERROR):
-        raise pickle.loads(found["content"][int(k)].as_py())
+        raise_failure(found["content"][int(k)].as_py())
+
+
+def raise_failure(content: Any) -> None:
+    """Raise an error that a worker handed over, if there is one."""
+    if content is not None:
+        raise pickle.loads(bytes(content))

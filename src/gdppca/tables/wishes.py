@@ -116,6 +116,17 @@ class Wishes:
         """Names of columns that are none of the analysis."""
         return [name for wish in _BESIDE if isinstance(name := getattr(self, wish), str)]
 
+    def require_names(self) -> None:
+        """Refuse sequences: rows that are read in parts have columns beside them, and no list."""
+        for name in ("persons", "weights"):
+            if not isinstance(getattr(self, name), str | None):
+                raise ParameterError(
+                    f"`{name}` must be the name of a column where rows are read in parts. Add "
+                    "them to the table as a column."
+                )
+        if self.weights is not None:
+            weight_shares([], self.largest_weight, 0)  # refuses what is no largest weight
+
     def features(self, every: list[str], where: str) -> list[str] | None:
         """Columns of the analysis among all; None where those are all."""
         for wish in _BESIDE:

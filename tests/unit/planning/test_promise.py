@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gdppca import DPPCA, ParameterError, plan
-from gdppca.planning.promise import COUNT_SHARE, RATE_SHARE
+from gdppca.steps.count import SHARE as COUNT_SHARE
+from gdppca.steps.rates import SHARE as RATE_SHARE
 
 USUAL = {"epsilon": 1.0, "location": "public", "spectrum": "spiked:10,5"}
 
@@ -36,7 +37,7 @@ def test_secret_size_has_less_noise_and_says_what_it_is():
 
 @pytest.mark.parametrize("more", [{"neighbors": "add-remove"}, {"missing": 0.2}])
 def test_pairs_are_left_out(more):
-    with pytest.raises(ParameterError, match="`location` must be a centre"):
+    with pytest.raises(ParameterError, match="compares rows with a centre"):
         plan(2000, 10, **USUAL | {"location": None} | more)
     planned = plan(2000, 10, **USUAL | {"location": "auto"} | more)
     assert planned.centre == "private"

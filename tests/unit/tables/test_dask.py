@@ -22,6 +22,7 @@ from gdppca.tables import base, dask_running, dask_tasks
 from gdppca.tables import dask as engines_dask
 from gdppca.tables.base import Recipe
 from gdppca.tables.dask import DaskEngine
+from gdppca.tables.wishes import Wishes
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -68,7 +69,10 @@ def scatter(data, recipe=PAIRS, keys=KEYS):
 
 def refusal(data, columns=None):
     """Why a table is refused; no message that belongs to it quotes a cell."""
-    with pytest.raises((DataError, EngineError)) as refused, DaskEngine(data, KEYS, columns) as it:
+    with (
+        pytest.raises((DataError, EngineError)) as refused,
+        DaskEngine(data, KEYS, Wishes(columns=columns)) as it,
+    ):
         it.total(PAIRS, silent)
     error = refused.value
     while error is not None:
@@ -137,9 +141,9 @@ def test_a_large_partition_stays_alone():
 
 def test_columns_by_labels_that_are_not_words(X):
     data = dd.from_pandas(pd.DataFrame(X, columns=[3, 1, 4, 15]), npartitions=3)
-    with DaskEngine(data, None, ["4", "1"]) as engine:
+    with DaskEngine(data, None, Wishes(columns=["4", "1"])) as engine:
         assert engine.names == ("4", "1")
-        assert np.array_equal(engine.sample(10), X[:10, [2, 1]])
+        assert np.array_equal(engine.sample(10).values, X[:10, [2, 1]])
 
 
 def test_columns_may_have_the_names_of_methods(X):

@@ -76,7 +76,7 @@ def silent(done, total):
 def ordered(source, keys=KEYS, columns=None):
     """All rows of a source in the order in which they are summed."""
     with opened(source, keys, columns) as engine:
-        return engine.sample(engine.n_samples)
+        return engine.sample(engine.n_samples).values
 
 
 def sources(table, folder):
@@ -366,7 +366,7 @@ def test_sample_is_random_and_of_its_size():
     n = 400_000
     table = pa.table({"a": np.arange(n, dtype=float)})
     with opened(table, KEYS) as engine:
-        sample = engine.sample(10_000).ravel()
+        sample = engine.sample(10_000).values.ravel()
     assert abs(len(sample) - 10_000) < 600
     assert len(np.unique(sample)) == len(sample)
     assert abs(sample.mean() / n - 0.5) < 0.02
@@ -427,7 +427,7 @@ def test_no_name_of_a_column_gets_into_the_way_of_the_keys(X, name, tmp_path):
     )
     assert np.array_equal(ordered(beside, columns=["a", "b", "z"]), plain)
     with opened(beside, KEYS, ["a", "b", "z"]) as engine:
-        few = engine.sample(100)
+        few = engine.sample(100).values
     assert np.array_equal(few, plain[: len(few)])
 
 

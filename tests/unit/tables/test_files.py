@@ -117,7 +117,7 @@ def test_files_are_read_without_pyarrow(tmp_path, monkeypatch):
         assert table.values.tolist() == [[1, 1], [3, 4]]
         assert files.read_labels(tmp_path / name, "ward") == ["x", "y"]
         with open_table(tmp_path / name, secure_noise(), columns=["a", "b"], whole=False) as engine:
-            assert sorted(engine.sample(2).tolist()) == [[1, 1], [3, 4]]
+            assert sorted(engine.sample(2).values.tolist()) == [[1, 1], [3, 4]]
     with (
         pytest.raises(MissingExtraError, match=r"gdppca\[arrow\]"),
         open_table(tmp_path / "t.arrow", secure_noise()),

@@ -21,8 +21,10 @@ from gdppca.noise import OrderKeys
 from gdppca.signs import as_sign
 from gdppca.tables import spark, spark_tasks
 from gdppca.tables.base import Places, Recipe, merged
+from gdppca.tables.part_reader import PartReader
 from gdppca.tables.spark import SparkEngine, bucket_count
 from gdppca.tables.spark_tasks import bucket_of
+from gdppca.tables.wishes import Wishes
 
 KEYS = OrderKeys(bytes(range(32)))
 D = 3
@@ -30,6 +32,7 @@ PAIRS = Recipe(as_sign("spherical"), D, Blocks(8))
 AROUND = Recipe(as_sign("spherical"), D, Blocks(8), center=np.array([1.0, 0.0, -1.0]))
 LENGTHS = [40, 0, 1, 159, 3]
 SECRET_CELL = "HIV+"
+READER = PartReader(("a",), 1, Wishes())
 
 
 # Without Spark
@@ -59,23 +62,25 @@ def test_buckets_are_larger_than_their_sums():
 
 def test_positions_have_the_order_of_the_keys():
     keys = KEYS.range(1000, part=4)
-    chosen, _, positions = spark_tasks.Keyed(KEYS)(4, 0, 1000)
+    choice = spark_tasks.Keyed(KEYS)
+    chosen, _, positions = choice(choice.of(4, 0, 1000))
     np.testing.assert_array_equal(chosen, np.arange(1000))
     np.testing.assert_array_equal(np.argsort(positions), np.argsort(keys))
     bound = 2**62
-    chosen, _, positions = spark_tasks.Keyed(KEYS, bound=bound)(4, 200, 800)
+    choice = spark_tasks.Keyed(KEYS, bound=bound)
+    chosen, _, positions = choice(choice.of(4, 200, 800))
     np.testing.assert_array_equal(chosen, np.flatnonzero(keys[200:] <= bound))
     np.testing.assert_array_equal(positions.argsort(), keys[200 + chosen].argsort())
 
 
 def test_first_rows_are_taken_from_the_first_partitions():
     first = spark_tasks.Keyed(Places((0, 5, 5, 5, 15)), bound=12 - 1, first_part=2**32)
-    chosen, _, positions = first(3, 4, 6)
+    chosen, _, positions = first(first.of(3, 4, 6))
     np.testing.assert_array_equal(chosen, [0, 1, 2])
     assert (np.diff(positions) > 0).all()
-    assert positions[0] > first(0, 0, 5)[2].max()
-    assert len(first(4, 0, 6)[0]) == 0
-    assert len(first(9, 0, 6)[0]) == 0  # rows where there were none
+    assert positions[0] > first(first.of(0, 0, 5))[2].max()
+    assert len(first(first.of(4, 0, 6))[0]) == 0
+    assert len(first(first.of(9, 0, 6))[0]) == 0  # rows where there were none
 
 
 def test_rows_survive_their_packing(rng):
@@ -126,7 +131,7 @@ def test_another_version_on_a_worker_is_refused(monkeypatch):
 
 def test_the_secret_is_not_shown():
     choice = spark_tasks.Keyed(KEYS)
-    for shown in (choice, spark_tasks.Task(spark_tasks.chosen, (("a",), choice))):
+    for shown in (choice, spark_tasks.Task(spark_tasks.chosen, (READER, choice))):
         assert repr(KEYS.secret)[2:-1] not in repr(shown)
 
 
@@ -147,7 +152,7 @@ def test_reasons_quote_nothing(failure, words):
 def marks(*batches):
     """Marks of the batches that one attempt at a partition sees."""
     rows = [pa.RecordBatch.from_pydict({"a": batch}) for batch in batches]
-    chosen = spark_tasks.chosen(rows, ("a",), spark_tasks.Keyed(KEYS))
+    chosen = spark_tasks.chosen(rows, READER, spark_tasks.Keyed(KEYS))
     return np.unique(np.concatenate([batch["mark"].to_numpy() for batch in chosen]))
 
 
@@ -211,7 +216,7 @@ def sum_in_memory(X, keys):
 def test_sample_and_sums_are_those_of_memory(session, X):
     keys = keys_of(LENGTHS, first_part=2**32)
     with SparkEngine(local.table(session, local.named(X), LENGTHS), KEYS) as engine:
-        sample = engine.sample(50)
+        sample = engine.sample(50).values
         pairs, around = engine.total(PAIRS), engine.total(AROUND)
     lowest = np.sort(keys)[: len(sample)]
     assert 25 < len(sample) < 80
@@ -239,8 +244,8 @@ def test_hostile_names_and_every_type_of_number(session):
         "FROM range(0, 4, 1, 1)"
     )
     wanted = ["position", "c`d", "A.B", "a.b", "place"]
-    with SparkEngine(data, None, wanted) as engine:
-        rows = engine.sample(10)
+    with SparkEngine(data, None, Wishes(columns=wanted)) as engine:
+        rows = engine.sample(10).values
     assert engine.names == tuple(wanted)
     count = np.arange(4.0)
     expected = [count / 3, count / 4, count > 1, count, count]
@@ -264,7 +269,7 @@ def test_missing_values_are_refused_by_column(server, X):
 def test_a_table_without_rows(server):
     with SparkEngine(server.classic.sql("SELECT id, id AS b FROM range(0)"), KEYS) as engine:
         assert engine.n_samples == 0
-        assert engine.sample(5).shape == (0, 2)
+        assert engine.sample(5).values.shape == (0, 2)
         assert engine.total(Recipe(as_sign("spherical"), 2, Blocks(8))).n_samples == 0
 
 
