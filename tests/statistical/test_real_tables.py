@@ -69,7 +69,7 @@ def test_all_visits_of_real_patients_are_worth_more_than_one_of_each():
 
 @pytest.mark.parametrize(
     ("d", "n", "missing", "most", "runs"),
-    [(25, 20_000, None, 0.043, 5), (25, 20_000, 0.4, 0.039, 5), (10, 2000, 0.4, 0.103, 60)],
+    [(25, 20_000, None, 0.043, 5), (25, 20_000, 0.4, 0.039, 5), (10, 2000, 0.4, 0.103, 120)],
 )
 @pytest.mark.parametrize("kind", ["at zero", "walk", "add-remove", "persons"])
 def test_missing_cells_cost_what_was_measured(d, n, missing, most, runs, kind):
