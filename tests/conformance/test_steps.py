@@ -55,8 +55,8 @@ def states_of(world):
         **more,
     )
     ties = np.array([0.0, 0.3, 0.0])
-    none = np.full(D, False)
-    coarse = CoarseScale(scale=np.ones(D), found=~none, ties=ties, guessed=none)
+    every, guessed = np.full(D, True), np.array([False, False, True])
+    coarse = CoarseScale(scale=np.ones(D), found=every, ties=ties, guessed=guessed)
     return {
         "nothing": State(**more),
         "pairs": State(sign=SPHERICAL, scheme=AllPairs(), **more),

@@ -21,6 +21,7 @@ from gdppca.kernels.directions import direction_sum
 from gdppca.kernels.weights import WHOLE, counted, exact_sums, whole_parts
 from gdppca.noise import AllDrawn, OrderKeys, Overheard, Repeated, secure_noise, seeded_noise
 from gdppca.privacy import Neighbors
+from gdppca.releases import private_quantile, private_variances, score_map
 from gdppca.sensitivity import Moves
 from gdppca.signs import as_sign
 from gdppca.steps.centre import _compared
@@ -194,6 +195,44 @@ def test_baselines_draw_from_one_row_of_each(pca, drawn):
     for before, after in zip(seen[:half], seen[half:], strict=True):
         assert before.shape == after.shape
         assert ((before != after) & ~(np.isnan(before) & np.isnan(after))).any(axis=1).sum() <= 1
+
+
+ALONE = {
+    "quantile": lambda X, ids, release, noise: private_quantile(
+        X[:, 0], 0.3, 2.0, persons=ids, random_state=noise
+    ),
+    "unbounded quantile": lambda X, ids, release, noise: private_quantile(
+        X[:, 0], 0.3, 2.0, persons=ids, random_state=noise, method="unbounded"
+    ),
+    "variances": lambda X, ids, release, noise: private_variances(
+        X, release, 2.0, 1e-3, persons=ids, random_state=noise
+    ),
+    "map": lambda X, ids, release, noise: score_map(
+        X, release, epsilon=2.0, delta=1e-3, persons=ids, random_state=noise
+    ),
+    "sparse map": lambda X, ids, release, noise: score_map(
+        X, release, epsilon=2.0, delta=1e-3, persons=ids, random_state=noise, kind="sparse"
+    ),
+}
+KNOWN = DPPCA(2, location=np.zeros(D), random_state=0).fit(np.ones((24, D))).release_
+
+
+@pytest.mark.parametrize("release_of", ALONE.values(), ids=ALONE)
+@settings(max_examples=30)
+@given(drawn=tables())
+def test_what_is_released_on_its_own_moves_no_farther(release_of, drawn):
+    rng, others, one, two = drawn
+    first, second = (others.with_(14, rows, 1.0, rng) for rows in (one, two))
+    ear = Overheard(seeded_noise(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release_of(first.values, first.ids, KNOWN, ear)
+        again = Repeated(ear.draws, stop=True)
+        with suppress(AllDrawn):
+            release_of(second.values, second.ids, KNOWN, again)
+    assert largest_move(ear.draws, again.draws) <= 1 + 1e-9
+    for draw in ear.draws:
+        assert draw.kind != "laplace" or draw.exact.dtype.kind == "i"
 
 
 def whole(rows_each, share=None):

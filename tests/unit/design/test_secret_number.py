@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gdppca import DPPCA
+from gdppca import DPPCA, Release
 from gdppca._errors import DataError, ParameterError
 from gdppca.design import Parameters, Shares, design_of
 from gdppca.noise import Overheard, secure_noise, seeded_noise
@@ -91,3 +91,14 @@ def test_no_refusal_tells_how_many_rows_there_are():
             X, score_map=0.2, groups=["a"] * 9172, categories=["a"]
         )
     assert "917" not in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("asked", [{"neighbors": "add-remove"}, {"missing": "rates"}])
+def test_a_walk_without_room_leaves_a_release_that_can_be_read(asked, tmp_path):
+    """Its centre is where it would have begun, and nothing was drawn for it."""
+    pca = DPPCA(1, epsilon=0.01, random_state=0, **asked).fit(np.ones((4, 3)))
+    assert pca.release_.centre_origin == "public"
+    np.testing.assert_array_equal(pca.mean_, np.zeros(3))
+    pca.release_.save(tmp_path / "release.json")
+    assert Release.load(tmp_path / "release.json").centre_origin == "public"
