@@ -103,7 +103,7 @@ def test_private_scales_of_columns_with_gaps(neighbors):
     assert off < 0.025
 
 
-@pytest.mark.parametrize("d", [10, 25])
+@pytest.mark.parametrize("d", [5, 10, 25])
 @pytest.mark.parametrize("missing", [0.0, 0.2, 0.4])
 def test_variances_and_scores_of_rows_with_gaps_are_right(d, missing):
     def found(seed):
@@ -136,6 +136,7 @@ def _state(pca):
         location=pca.mean_,
         components=pca.components_,
         eigenvalues=pca.eigenvalues_,
+        rates=pca.release_.rates,
     )
 
 

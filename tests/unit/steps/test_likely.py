@@ -19,9 +19,7 @@ def known():
     """Rows, their true scores, and what was released of them."""
     X, V = spiked("gaussian", 4000, D, 3)
     values = spherical_eigenvalues(np.array([10.0, 5.0, *np.ones(D - 2)]))
-    state = State(
-        sign=Spherical(), location=CENTRE, eigenvalues=values, components=V, rates=np.full(D, 0.6)
-    )
+    state = State(sign=Spherical(), location=CENTRE, eigenvalues=values, components=V)
     return X + CENTRE, X @ V.T, state
 
 
