@@ -9,6 +9,7 @@ V, Λ and r are those of the released matrix; nothing else is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -18,12 +19,18 @@ from gdppca.noise.bits import generator_for
 from gdppca.signs import Spherical
 from gdppca.steps.base import State
 from gdppca.tables.base import divided, filled
-from gdppca.theory import spherical_eigenvalues_inverse
+from gdppca.theory import variance_shares
 
 _ROWS_AT_ONCE = 2**14
 _LEAST = 1e-3  # of the largest variance, that every direction has
 _PATTERNS = 1000  # of missing cells, simulated
 _SEED = 20_251_119  # of a simulation without data; any number would do
+
+
+@lru_cache(maxsize=16)
+def _variances(eigenvalues: tuple[float, ...], rates: tuple[float, ...] | None) -> np.ndarray:
+    """Variances behind eigenvalues of signs, up to a factor; several steps ask for the same."""
+    return variance_shares(np.array(eigenvalues), None if rates is None else np.array(rates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +50,10 @@ class Likely:
         rest = max(float(np.mean(values[m:])), least) if len(values) > m else least
         shape = np.append(np.maximum(values[:m], rest), np.full(len(values) - m, rest))
         if isinstance(state.sign, Spherical):  # its matrix is flatter than the columns'
-            shape = spherical_eigenvalues_inverse(shape)
-        return cls(state.components, shape[:m], shape[-1] if len(shape) > m else rest)
+            rates = None if state.rates is None else tuple(state.rates.tolist())
+            shape = _variances(tuple(shape.tolist()), rates)
+        rest = float(shape[m:].mean()) if len(shape) > m else rest
+        return cls(state.components, np.maximum(shape[:m], rest), rest)
 
     def scores(self, rows: np.ndarray, state: State) -> np.ndarray:
         """Scores of rows around the released centre, never NaN; each from its own row alone."""
