@@ -1,6 +1,6 @@
 """Releases with missing cells."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,11 +13,7 @@ def with_gaps(release: Release, matrix: np.ndarray, rates: np.ndarray) -> Releas
     """The same with the raw matrix of zero-filled signs and observed rates."""
     m = len(release.components)
     components = linalg.Spectrum(corrected(matrix, rates)).leading(m).T
-    found = replace(release, scatter=matrix, components=components)
-    if "rates" in {field.name for field in fields(Release)}:
-        return replace(found, rates=rates)
-    object.__setattr__(found, "rates", rates)
-    return found
+    return replace(release, scatter=matrix, components=components, rates=rates)
 
 
 def fitted_with_gaps(n, rates, seed, variances=(10.0, 5.0, 1.0, 1.0, 1.0)):

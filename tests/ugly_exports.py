@@ -1,4 +1,4 @@
-"""A folder of exports as hospitals have them: the same visits of the same patients, written badly."""
+"""A folder of exports as hospitals have them: the same visits, written badly."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def write_all(folder: Path) -> Path:
         },
     )
     write_csv(
-        folder / "besuche.csv", spelt, delimiter=";", decimal=",", encoding="latin-1", title=TITLE
+        folder / "station4.csv", spelt, delimiter=";", decimal=",", encoding="latin-1", title=TITLE
     )
     write_csv(folder / "kis.txt", spelt, delimiter="\t", encoding="utf-16")
-    write_csv(folder / "besuche.csv.gz", [HEADER, *_spelt(rows, [""])])
+    write_csv(folder / "archiv.csv.gz", [HEADER, *_spelt(rows, [""])])
     _write_statistics(folder, rows)
-    _write_database(folder / "kis.db", rows)
+    _write_database(folder / "labor.db", rows)
     return folder
 
 
@@ -83,9 +83,9 @@ def _write_statistics(folder: Path, rows: Rows) -> None:
     frame["raucher"] = frame["raucher"].map({"nein": 0.0, "ja": 1.0})
     frame["crp"] = frame["crp"].fillna(-99.0)
     labels = {"sex": {1: "männlich", 2: "weiblich"}, "raucher": {0: "nein", 1: "ja"}}
-    pyreadstat.write_sav(frame, folder / "besuche.sav", variable_value_labels=labels)
+    pyreadstat.write_sav(frame, folder / "studie.sav", variable_value_labels=labels)
     frame["aufnahme"] = pd.to_datetime(frame["aufnahme"])
-    pyreadstat.write_dta(frame, folder / "besuche.dta", variable_value_labels=labels)
+    pyreadstat.write_dta(frame, folder / "kohorte.dta", variable_value_labels=labels)
 
 
 def _write_database(file: Path, rows: Rows) -> None:

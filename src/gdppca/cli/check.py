@@ -30,6 +30,7 @@ def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> No
     """Look at a table, tell what is odd, and end with the command of the fit."""
     typed = {"query": query, **asked}
     budget = {name: asked.pop(name) for name in ("epsilon", "delta")}
+    asked.pop("ledger")
     wishes = Wishes(columns=columns_of(columns), **said_of_rows(asked))
     question = question_of(data, query)
     found = check(question or [Path(name) for name in data], wishes)
@@ -117,10 +118,11 @@ def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, 
     """Commands for the shell."""
     if not found.described and (found.has("text") or found.has("date")):
         _say(_describe(data, typed))
-    ledger = f"sqlite:///budget.db#{_stem(data)}"
-    init = ["gdppca", "ledger", "init", ledger, *_budget(typed)]
-    init += ["--unit", "row" if found.person is None else "person"]
-    _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
+    ledger = typed["ledger"] or f"sqlite:///budget.db#{_stem(data)}"
+    if typed["ledger"] is None:
+        unit = "row" if found.person is None else "person"
+        init = ["gdppca", "ledger", "init", ledger, *_budget(typed), "--unit", unit]
+        _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
     _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
 
 

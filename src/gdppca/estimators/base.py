@@ -21,7 +21,7 @@ from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
 from gdppca.privacy import Unit
 from gdppca.releases import Release, release_intervals
-from gdppca.releases.noise_floor import corrected_scatter, known_noise, rates_of
+from gdppca.releases.noise_floor import known_noise
 from gdppca.releases.publish import published
 from gdppca.releases.rows import generic_names
 from gdppca.steps.base import State
@@ -182,11 +182,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.n_persons_ = release.n_samples
         self.mean_ = release.location
         self.scale_ = release.scale
-        if release.scatter is not None:
+        if (matrix := release.matrix) is not None:
             if eigenvalues is None:
-                eigenvalues = linalg.eigenvalues_descending(corrected_scatter(release))
+                eigenvalues = linalg.eigenvalues_descending(matrix)
             self.eigenvalues_ = eigenvalues
-            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features, rates_of(release))
+            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features, release.rates)
         return self
 
     @property

@@ -230,13 +230,18 @@ class Case:
         multiplier = drawn.noise_multiplier if isinstance(drawn, GaussianEvent) else 0.0
         noise = multiplier * math.sqrt(len(rates)) / self.n_samples
         errors = rate_errors(rates, noise, self.n_samples)
-        gaps = GapLaw(rates=rates, rate_error=errors, variances=self.spectrum.variances)
+        gaps = GapLaw(
+            rates=rates,
+            rate_error=errors,
+            variances=self.spectrum.variances,
+            moments=self.spectrum.moments,
+        )
         whole = self.spectrum.moments / self.n_samples
         more = np.divide(law.sampling, whole, out=np.ones_like(whole), where=whole > 0)
         return replace(
             law,
             gaps=gaps,
-            sampling=more * gaps.corrected.sampling / self.n_samples,
+            sampling=more * gaps.sampling / self.n_samples,
             centre_error=gaps.centre_growth * law.centre_error,
             scale_error=min(law.scale_error / rates.mean(), _LOST_SCALE),
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from gdppca.theory.patterns import FEW, mean_over_patterns
 from gdppca.theory.rates import corrected, divisors, entry_sd
 
 _SEED = 20_251_014  # of a simulation without data; any number would do
-_BASES = 10
+_BASES = {True: 10, False: 2}  # of few columns and of many
 _ROWS = (200, 4000)
 _WORK = 2_500_000  # rows times columns²
 
@@ -33,16 +34,20 @@ class Corrected:
 
     bases: np.ndarray  # directions as columns, (bases, d, d)
     means: np.ndarray  # of the matrix, in the basis of the directions
-    sampling: np.ndarray  # variance of its entries, times the number of rows; half on the diagonal
+    sampling: np.ndarray | None  # variance of its entries, times the rows; half on the diagonal
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GapLaw:
-    """Rates that are expected and their errors, and the variances behind the matrix."""
+    """Rates that are expected and their errors, and the variances behind the matrix.
+
+    `moments` are E[u_a² u_b²] of the spherical sign, a third on the diagonal.
+    """
 
     rates: np.ndarray
     rate_error: np.ndarray
     variances: np.ndarray
+    moments: np.ndarray
 
     @property
     def growth(self) -> float:
@@ -59,12 +64,26 @@ class GapLaw:
         """The same for every ε and n."""
         return _corrected(tuple(self.rates.tolist()), tuple(self.variances.tolist()))
 
+    @property
+    def sampling(self) -> np.ndarray:
+        """Variance of the entries from sampling, times the number of rows; half on the diagonal.
+
+        Of many columns: a missing cell adds the same variance ω/d to the part of a row in every
+        direction, where ω is the mean of 1/q - 1.
+        """
+        if self.corrected.sampling is not None:
+            return self.corrected.sampling
+        added = float(np.mean(1 / self.rates - 1)) / len(self.rates)
+        phi = spherical_eigenvalues(self.variances)
+        return np.asarray(self.growth**2 * (self.moments + added * (phi[:, None] + phi) + added**2))
+
     def drawn(
         self, exact: np.ndarray, noise_sd: float, normal: Callable[..., np.ndarray]
     ) -> np.ndarray:
         """Matrices with everything but sampling; `exact` are those without gaps."""
         stack, d = len(exact), len(self.rates)
-        known, which = self.corrected, np.arange(stack) % _BASES
+        known = self.corrected
+        which = np.arange(stack) % len(known.bases)
         left = known.means - self.growth * np.diag(spherical_eigenvalues(self.variances))
         basis, left = known.bases[which], left[which]
         back = basis.transpose(0, 2, 1)
@@ -83,23 +102,27 @@ class GapLaw:
 def _corrected(rates: tuple[float, ...], variances: tuple[float, ...]) -> Corrected:
     q, lam = np.array(rates), np.array(variances)
     d, generator = len(q), generator_for(_SEED)
-    phi = spherical_eigenvalues(lam)
+    phi, few = spherical_eigenvalues(lam), d <= FEW
+    bases = np.linalg.qr(generator.standard_normal((_BASES[few], d, d)))[0]
+    means = np.broadcast_to(np.diag(phi) / q.mean(), bases.shape)
+    if not few:
+        return Corrected(bases, means, None)
     rows = int(np.clip(_WORK // d**2, *_ROWS))
-    bases = np.linalg.qr(generator.standard_normal((_BASES, d, d)))[0]
-    means, spread = [], []
-    for basis in bases:
-        unit = directions(generator.standard_normal((rows, d)) * np.sqrt(lam))[0]
-        own = unit @ basis.T
-        if d > FEW or (q == 1).all():
-            means.append(np.diag(phi) / q.mean())
-        else:
-            turned = basis.T @ mean_over_patterns(own, q) @ basis
-            share = np.trace(turned)  # of the matrix of whole rows, whose mean is known
-            means.append(turned - share * (unit.T @ unit / rows - np.diag(phi)))
-        seen = generator.random(own.shape) < q
-        spread.append(_spread(own, seen, q, basis))
-    sampling = np.mean(spread, axis=0)
-    return Corrected(bases, np.array(means), sampling * (1 - 0.5 * np.eye(d)))
+    found = [_of_basis(basis, q, lam, phi, rows, generator) for basis in bases]
+    left, spread = (np.array(part) for part in zip(*found, strict=True))
+    return Corrected(bases, left, spread.mean(axis=0) * (1 - 0.5 * np.eye(d)))
+
+
+def _of_basis(
+    basis: np.ndarray, q: np.ndarray, lam: np.ndarray, phi: np.ndarray, rows: int, generator: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of the corrected matrix, and variances of one row's, for one basis of directions."""
+    unit = directions(generator.standard_normal((rows, len(q))) * np.sqrt(lam))[0]
+    own = unit @ basis.T
+    mean = basis.T @ mean_over_patterns(own, q) @ basis
+    # The matrix of the whole rows is off by as much, and its mean is known.
+    mean = mean - np.trace(mean) * (unit.T @ unit / rows - np.diag(phi))
+    return mean, _spread(own, generator.random(own.shape) < q, q, basis)
 
 
 def _spread(unit: np.ndarray, seen: np.ndarray, q: np.ndarray, basis: np.ndarray) -> np.ndarray:

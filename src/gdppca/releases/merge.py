@@ -26,7 +26,6 @@ from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of
 from gdppca.privacy.guarantee import weakest
 from gdppca.privacy.spending import epsilon_at
-from gdppca.releases.noise_floor import rates_of
 from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
 from gdppca.theory import corrected
@@ -154,7 +153,7 @@ def _scheme(part: Release) -> dict[str, Any]:
 
 def _pooled_rates(parts: list[Release]) -> np.ndarray | None:
     """Observed rates of all groups together; None where no cell may be missing in any."""
-    found = [rates_of(part) for part in parts]
+    found = [part.rates for part in parts]
     if all(rates is None for rates in found):
         return None
     rows = np.array([part.n_samples for part in parts], dtype=float)
@@ -168,7 +167,7 @@ def _factors(part: Release, pooled: np.ndarray | None) -> np.ndarray | float:
     """What brings a matrix from its own rates to others, at the trace that these give."""
     if pooled is None:
         return 1.0
-    own = rates_of(part)
+    own = part.rates
     own = np.ones_like(pooled) if own is None else own
     return np.asarray(divisors(pooled) / divisors(own) * (own.mean() / pooled.mean()))
 

@@ -25,7 +25,6 @@ from gdppca.releases import (
     seen_spectrum,
 )
 from gdppca.releases.described import Described, by_variable, described, variable_loadings
-from gdppca.releases.noise_floor import rates_of
 from gdppca.report.environment import template
 from gdppca.report.figures import inline_svg
 from gdppca.theory import LoadingIntervals, variance_shares
@@ -81,7 +80,7 @@ def _shares(release: Release, seen: SeenSpectrum) -> list[float]:
     if release.sign is None or release.sign["name"] != "spherical":
         return []
     try:
-        shares = variance_shares(seen.without_noise, rates_of(release))
+        shares = variance_shares(seen.without_noise, release.rates)
     except ParameterError:  # the noise left nothing above zero
         return []
     return [float(share) for share in shares] if np.isfinite(shares).all() else []

@@ -139,7 +139,7 @@ def _followed(
     A step is believed as far as it is surer than the counts by octave were. A guess and all steps
     after it are averaged, each as far as it is sure: where tails are heavy, a step leaves a part.
     """
-    doubt = np.where(coarse.guessed, GUESS, START)
+    doubt = np.where(coarse.is_guess, GUESS, START)
     for step, multiplier in enumerate(multipliers, start=1):
         reach = _reach(coarse.ties, last=step == len(multipliers))
         change, sd = _measured(sizes, coarse, spread, reach, multiplier, noise, moves)
@@ -147,10 +147,10 @@ def _followed(
         spread = spread * np.exp(gain * change)
         error = _TAILS * sd * np.sqrt(gain)
         left = np.hypot(sd * np.sqrt(gain), LAG * gain * change) + _SOME_DOUBT
-        doubt = np.where(coarse.guessed, left, doubt)
-    error = np.where(coarse.guessed, _TAILS * left, error)
+        doubt = np.where(coarse.is_guess, left, doubt)
+    error = np.where(coarse.is_guess, _TAILS * left, error)
     # A last step as long as can be has not arrived: the size was noise, where nobody guessed it.
-    arrived = coarse.guessed | (np.abs(change) < _LONGEST_CHANGE)
+    arrived = coarse.is_guess | (np.abs(change) < _LONGEST_CHANGE)
     return spread, np.where(arrived, error, np.inf)
 
 
@@ -179,10 +179,10 @@ def _measured(
     # The mean square itself where a column takes few values: right for a yes or no.
     ratio = reach * np.where(tied, np.sqrt(shares), gaussian_ratio(shares))
     slope = differing * np.where(tied, 2 / reach**2, SLOPE)
-    slope = np.where(coarse.guessed, gaussian_slope(ratio / reach), slope)  # at any distance
+    slope = np.where(coarse.is_guess, gaussian_slope(ratio / reach), slope)  # at any distance
     with np.errstate(divide="ignore"):
         change = np.log(ratio) * np.where(tied, 1.0, _STRETCH)
-    longest = np.where(coarse.guessed, _LONGEST_FROM_GUESS, _LONGEST_CHANGE)
+    longest = np.where(coarse.is_guess, _LONGEST_FROM_GUESS, _LONGEST_CHANGE)
     return np.clip(change, -longest, longest), sigma / (sizes.numbers * slope)
 
 

@@ -7,7 +7,7 @@ factor of about two, and the share of values that are equal. `gdppca.steps.refin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,19 +51,28 @@ class CoarseScale:
     scale: np.ndarray
     found: np.ndarray  # which columns vary enough to be measured; the others keep the scale 1
     ties: np.ndarray  # sure share of equal values
-    guessed: np.ndarray  # which are public guesses: nothing was drawn for them
+    guessed: np.ndarray | None = None  # which are public guesses, for which nothing was drawn
+
+    @property
+    def is_guess(self) -> np.ndarray:
+        """Of every column, whether its size is a public guess."""
+        return np.full(len(self.scale), False) if self.guessed is None else self.guessed
 
     def with_(self, columns: list[int], other: CoarseScale) -> CoarseScale:
         """The same with others in the place of some columns."""
-        mixed = {field.name: getattr(self, field.name).copy() for field in fields(self)}
+        mixed = {name: values.copy() for name, values in self._columns.items()}
         for name, values in mixed.items():
-            values[columns] = getattr(other, name)
+            values[columns] = other._columns[name]
         return CoarseScale(**mixed)
 
     def only(self, columns: list[int]) -> CoarseScale:
         """Some of the columns."""
-        some = {field.name: getattr(self, field.name)[columns] for field in fields(self)}
-        return CoarseScale(**some)
+        return CoarseScale(**{name: values[columns] for name, values in self._columns.items()})
+
+    @property
+    def _columns(self) -> dict[str, np.ndarray]:
+        same = {name: getattr(self, name) for name in ("scale", "found", "ties")}
+        return same | {"guessed": self.is_guess}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +156,7 @@ def coarse_scale(
     whole = pairs if rates is None else pairs * rates[:, None] ** 2
     middle, ties, found = _octaves(sizes, multiplier, noise, moves, whole)
     scale = np.where(found, middle * 2 / (SQRT2 * _NORMAL_MEDIAN) * np.sqrt(1 - ties), 1.0)
-    return CoarseScale(scale=scale, found=found, ties=ties, guessed=np.full(len(found), False))
+    return CoarseScale(scale=scale, found=found, ties=ties)
 
 
 def known_sizes(state: State, n_features: int) -> CoarseScale:

@@ -184,10 +184,9 @@ class Scatter:
         n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
         bias = 0.0
         if state.location is not None:
-            bias = centre_bias(state.events, seen, d, self.public.moves)
-        if state.rates is None:
-            return components_above_noise(eigenvalues, noise_sd, n, bias)
-        return components_above_noise(eigenvalues, noise_sd, n, bias, rates=state.rates)
+            bias = centre_bias(state.events, seen, d, self.public.moves, state.rates)
+        gaps = (state.rates, state.rate_error)
+        return components_above_noise(eigenvalues, noise_sd, n, bias, *gaps)
 
 
 def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:

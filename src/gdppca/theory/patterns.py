@@ -23,7 +23,7 @@ _BASES = 3
 _ROWS = (200, 2000)
 _WORK = 600_000  # rows times columns²
 _TURNS = 8  # each takes more than half of what is off
-_LOG_T, _STEP = np.arange(-7.0, 12.0, 0.4), 0.4
+_LOG_T, _STEP = np.arange(-9.0, 12.0, 0.4), 0.4
 
 
 def mean_over_patterns(unit: np.ndarray, rates: np.ndarray) -> np.ndarray:

@@ -173,7 +173,7 @@ def null_sd(
         noise_sd / SQRT2 * noise,
         bulk * sampling / math.sqrt(n_samples),
         bulk * left,
-        unequal * float(np.linalg.norm(eigenvalues[:m])) * _diagonal_edge(np.ones(d)),
+        unequal * math.hypot(*eigenvalues[:m].tolist()) * _diagonal_edge(np.ones(d)),
     ]
     if rate_error is not None:
         parts.append(diagonal * _diagonal_edge(rate_error / rates))

@@ -39,7 +39,7 @@ def refused(path, description=None):
         ),
         ("größe,b\n1,HIV+\n".encode("latin-1"), "not UTF-8. Give its encoding (--encoding"),
         (b"PK\x03\x04HIV+", "a zip archive or a workbook"),
-        (gzip.compress(b"a,b\n1,2\n"), "packed by gzip: give it the ending .csv.gz"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0), "packed by gzip: give it the ending .csv.gz"),
         (b"\xd0\xcf\x11\xe0HIV+", "a workbook of Excel: give it the ending .xls"),
         (b"PAR1HIV+", "a Parquet file"),
         (b"<!DOCTYPE html><p>HIV+\n", "a web page or XML"),
