@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from table_files import Rows, write_csv, write_xlsx
 
-PATIENTS = 400
+PATIENTS = 1500
 HEADER = ["Patienten-Nr", "Aufnahme", "Alter", "Größe", "CRP", "Station", "Geschlecht", "Raucher"]
 WARDS = ("Chirurgie", "Innere", "Intensiv")
 SECRET = "Frühgeburt"  # a ward that no form knows: it must never be seen again
@@ -25,14 +25,18 @@ def visits() -> Rows:
 
 
 def _visits_of(patient: int, rng: Any) -> Iterator[list[Any]]:
-    age, height = rng.normal(55, 15), rng.normal(172, 9)
-    sex = rng.choice(["m", "w"])
+    """The frailer somebody is, the older, the more inflamed, the more in intensive care."""
+    frailty, sex = rng.normal(), rng.choice(["m", "w"])
+    age = 55 + 13 * frailty + rng.normal(0, 7)
+    height = (178 if sex == "m" else 166) + rng.normal(0, 6)
     for _ in range(rng.integers(1, 6)):
         day = datetime.date(2021, 1, 1) + datetime.timedelta(days=int(rng.integers(0, 700)))
-        ward = SECRET if rng.random() < 0.01 else str(rng.choice(WARDS))
+        ward = WARDS[2] if frailty + rng.normal() > 1 else str(rng.choice(WARDS[:2]))
+        ward = SECRET if rng.random() < 0.01 else ward
         smokes = None if rng.random() < 0.1 else str(rng.choice(["ja", "nein"]))
-        crp = None if rng.random() < 0.2 else round(float(np.exp(rng.normal(2, 1))), 2)
-        yield [f"P-{patient:05d}", day, round(age, 1), round(height, 1), crp, ward, sex, smokes]
+        crp = float(np.exp(2 + 0.7 * frailty + rng.normal(0, 0.5)))
+        level = None if rng.random() < 0.2 else round(crp, 2)
+        yield [f"P-{patient:05d}", day, round(age, 1), round(height, 1), level, ward, sex, smokes]
 
 
 def _spelt(rows: Rows, gaps: list[str]) -> Rows:

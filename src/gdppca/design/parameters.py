@@ -147,6 +147,10 @@ def require_together(asked: Parameters, public: Public, supply: Supply) -> None:
         for name, only in refused.items():
             if getattr(asked, name) != only:
                 raise ParameterError(f"`{name}` must be '{only}' with partial_fit: use fit.")
+    if supply is Supply.UNSHUFFLED and not public.moves.replaces:
+        raise ParameterError(  # one more row would push another one out of the first ones
+            "`neighbors='add-remove'` needs rows in a secret order: leave `assume_shuffled` out."
+        )
     if not public.centred:
         return
     why = (

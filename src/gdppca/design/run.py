@@ -57,7 +57,9 @@ def run(
         state = count.draw(rows, design.start, noise)
         assert state.number is not None
         known = design.counted(state.number)
-        return drawn(known.steps[1:], rows.standing_for(state.number), noise, state)
+        return drawn(
+            known.steps[1:], rows.standing_for(state.number, state.number_sd), noise, state
+        )
 
 
 def drawn(steps: Iterable[Step], rows: Rows, noise: Noise, state: State) -> State:
@@ -86,12 +88,12 @@ class _Read:
         """The rows that were sampled."""
         return Sample.of(self.table.sample(size)) if self.rows is None else self.rows
 
-    def standing_for(self, number: float) -> _Read:
+    def standing_for(self, number: float, sd: float) -> _Read:
         """The same where a secret number was counted."""
         if self.rows is None:
             return self
         size = kept_size(self.table.n_features)
-        return replace(self, rows=self.rows.standing_for(number, size))
+        return replace(self, rows=self.rows.standing_for(number, size, sd))
 
     def total(self, recipe: Recipe) -> Total:
         """The sum over all rows; noise for another number of them would be wrong."""

@@ -175,12 +175,25 @@ class _Look:
                 "whose they are. Drop such rows by a rule that looks at each row alone.",
             )  # fmt: skip
 
+        coded = self._read_as_number(declared).missing.sum() - tally.without
+        if coded > 0:
+            yield Finding(
+                "nobody", declared,
+                f"{_of(int(coded), 'row')} without an id by a code of missing cells, which fit "
+                "takes for one person's id. Drop such rows by a rule that looks at each row alone.",
+            )  # fmt: skip
+
+    def _read_as_number(self, name: str) -> Profile:
+        """A column beside the analysis."""
+        column = Column(name=name)
+        known = replace(self.told, columns=(column,))
+        return Profile.of(column, "", self.cells.columns[name], known)
+
     def _of_weights(self) -> Iterator[Finding]:
         name = self.asked.weights
         if name is None:
             return
-        known = replace(self.told, columns=(Column(name=name),))
-        found = Profile.of(known.columns[0], "", self.cells.columns[name], known)
+        found = self._read_as_number(name)
         lacking, negative = int(found.gaps.sum()), int((found.read < 0).sum())
         if lacking:
             yield Finding("weights", name, f"{_of(lacking, 'weight')} missing: fit refuses them.")

@@ -25,7 +25,7 @@ from gdppca.tables.scratch import private_folder
 from gdppca.tables.sources import Files, found_files
 from gdppca.tables.sql import Query
 
-_MOST_CELLS = 2**22  # that are looked at one by one
+_MOST_CELLS = 2**20  # that are looked at one by one
 _FEWEST_ROWS = 2_000  # of a sample, however many columns there are
 _NOBODY = ("", "nan", "NaT", "<NA>")  # what is no id, as for a fit
 

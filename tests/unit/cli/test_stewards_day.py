@@ -152,7 +152,7 @@ def test_it_ends_in_a_release_that_is_about_persons(days, name):
 @pytest.mark.parametrize("name", EXPORTS)
 def test_the_report_says_truly_who_is_protected_and_what_is_missing(days, name):
     report = days[name].report
-    assert f"Persons {PATIENTS} each with all of their rows" in report
+    assert f"Persons {PATIENTS:,} each with all of their rows" in report
     assert "Every person in this table is protected, with all of their rows" in report
     assert "missing completely at random" in report
     assert "Which cells are missing" in report
@@ -167,9 +167,9 @@ def test_the_check_counts_what_is_there(days, name):
     outside = sum(row[5] == SECRET for row in rows)
     gaps = sum(row[4] is None for row in rows)
     assert f"{len(rows):,} rows, 9 columns" in checked
-    assert f"{PATIENTS} persons, 1 to 5 rows each" in checked
+    assert f"{PATIENTS:,} persons, 1 to 5 rows each" in checked
     assert f"{outside} cells are none of its levels" in checked
-    assert f"of the cells are missing ({gaps})" in checked
+    assert f"of the cells are missing ({gaps:,})" in checked
     assert SECRET not in checked + days[name].fitted
 
 

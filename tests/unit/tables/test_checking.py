@@ -76,6 +76,10 @@ def test_declared_persons_are_counted_and_missing_ids_told(tmp_path, fine):
     assert said(found, "persons", "who") == "50 persons, 7 to 8 rows each."
     assert "3 rows are without an id: fit refuses" in said(found, "nobody", "who")
     assert not found.person_is_new
+    assert "by a code" not in said(found, "nobody", "who")
+    described = {"table": {"person": "who", "missing": ["", "NA"]}, "columns": {"weight": {}}}
+    found = checked(tmp_path, {"who": ["NA", *ids[1:]], **fine}, described)
+    assert "1 row is without an id by a code of missing cells" in said(found, "nobody", "who")
 
 
 def test_columns_that_look_like_ids_by_their_cells(tmp_path, fine):

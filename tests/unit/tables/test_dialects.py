@@ -30,7 +30,7 @@ def refused(path, description=None):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"a;b\n1;HIV+\n", r"separated by ';': give --delimiter ';', or `delimiter = \";\"`"),
+        (b"a;b\n1;HIV+\n", r"separated by ';': give --delimiter ';', or delimiter = \";\""),
         (b"a\tb\n1\tHIV+\n", r"separated by '\t': give --delimiter '\t', or"),
         (b"a|b|c\n1|HIV+|2\n", "separated by '|': give --delimiter '|'"),
         (
