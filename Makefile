@@ -72,6 +72,7 @@ test-slow: setup
 fuzz: setup
 	$(BIN)/python -m pip install --quiet --group fuzz
 	for door in csv:300000 parquet:400000 release:250000 sealed:100000 description:20000 \
+	  dialects:20000 workbook:50000 spss:50000 stata:50000 \
 	  csv-in-parts:5000 parquet-in-parts:5000; do \
 	  $(QUIET_BLAS) PYTHONPATH=tests $(BIN)/python tests/fuzz/atheris_doors.py \
 	    $${door%:*} -runs=$${door#*:} -seed=1 || exit 1; \

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the s
     from gdppca.planning.plan import Plan, plan
     from gdppca.privacy import Guarantee
     from gdppca.releases import Release
-    from gdppca.tables import Description, describe
+    from gdppca.tables import Description, Query, describe
 
 __all__ = [
     "DPPCA",
@@ -62,6 +62,7 @@ __all__ = [
     "ParameterError",
     "Plan",
     "PrivacyWarning",
+    "Query",
     "Release",
     "ReleaseError",
     "SignCovariancePCA",
@@ -97,7 +98,7 @@ _NAMES_IN = {
     "report": (),
     "signs": (),
     "studies": (),
-    "tables": ("Description", "describe"),
+    "tables": ("Description", "Query", "describe"),
     "theory": (),
 }
 _ROOM_OF = {name: room for room, names in _NAMES_IN.items() for name in names}

@@ -31,7 +31,14 @@ class ParameterError(GdppcaError, ValueError):
 
 
 class DescriptionError(ParameterError):
-    """The description of a table breaks a rule, or is still to be filled in."""
+    """The description of a table breaks a rule, or is still to be filled in.
+
+    `file` is where it stands: then the message is about keys, which are called as parameters are.
+    """
+
+    def __init__(self, message: str, file: str | None = None) -> None:
+        super().__init__(message)
+        self.file = file
 
 
 class DataError(GdppcaError, ValueError):

@@ -3,7 +3,8 @@
 The worst neighbouring tables are fitted many times with secure noise. Each promise must survive,
 and the same audit must refute copies with half of the noise and with a sensitivity too small by √2.
 This file attacks the estimators; the steps that share a budget with a matrix are attacked beside
-it, in `test_centre_and_scale`, `test_quantile` and `test_score_map`.
+it, in `test_centre_and_scale`, `test_quantile` and `test_score_map`, and tables of persons, gaps
+and secret sizes in `test_real_tables`.
 """
 
 import time
@@ -58,12 +59,22 @@ CENTRE_AND_SCALE = (
 )
 QUANTILES = ("quantile", "quantile-unbounded")
 SCORE_MAPS = ("score-map", "score-map-groups", "score-map-sparse", "score-map-gaussian")
+REAL_TABLES = (
+    "dppca-persons",
+    "dppca-persons-centre",
+    "dppca-persons-pairs",
+    "dppca-add-remove",
+    "dppca-add-remove-persons",
+    "dppca-missing",
+    "dppca-weights",
+)
 # Here, each with a test of its own.
 OTHERS = ("dppca-private-radius", "nsggd", "analyze-gauss-printed")
 
 
 def test_everything_is_audited():
-    assert {*GAUSSIAN, *CENTRE_AND_SCALE, *QUANTILES, *SCORE_MAPS, *OTHERS} == set(METHODS)
+    elsewhere = {*CENTRE_AND_SCALE, *QUANTILES, *SCORE_MAPS, *REAL_TABLES}
+    assert {*GAUSSIAN, *elsewhere, *OTHERS} == set(METHODS)
 
 
 def experiment(name):

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from gdppca._errors import DataError, ParameterError
-from gdppca.tables.description import Description
 from gdppca.kernels import Blocks, silent
 from gdppca.kernels.weights import WHOLE
 from gdppca.noise import seeded_noise
 from gdppca.signs import as_sign
 from gdppca.tables.base import Recipe
+from gdppca.tables.description import Description
 from gdppca.tables.open import open_table
 
 D = 3
@@ -230,7 +230,7 @@ def test_texts_are_ids_as_they_stand(opened, visits):
     table = visits.assign(patient=np.where(np.arange(len(visits)) % 2, "01", "1"))
     try:
         engine = opened(table, LENGTHS, keys(), persons="patient", columns=NAMES)
-    except Exception:  # noqa: BLE001
+    except Exception:
         raise
     with engine:
         assert engine.n_samples == 2

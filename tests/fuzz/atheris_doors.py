@@ -3,8 +3,9 @@
 ``PYTHONPATH=tests python tests/fuzz/atheris_doors.py csv -runs=300000 -seed=1``
 
 Doors are csv, parquet, both of them in parts (a fit that reads by DuckDB, a thousand times slower),
-description, release and sealed (a release whose checksum is made right again, so that what lies
-behind it is reached). Only code that reads is instrumented: compiled kernels cannot be.
+description, dialects (CSV by a description), workbook, spss and stata, release and sealed (a
+release whose checksum is made right again, so that what lies behind it is reached). Only code that
+reads is instrumented: compiled kernels cannot be.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ DOORS = {
     "csv-in-parts": (partial(doors.csv_door, read=doors.in_parts), _CSV),
     "parquet": (doors.parquet_door, _PARQUET),
     "parquet-in-parts": (partial(doors.parquet_door, read=doors.in_parts), _PARQUET),
+    "dialects": (doors.dialect_door, doors.example_dialects()),
+    "workbook": (doors.workbook_door, [doors.example_workbook()]),
+    "spss": (doors.statfile_door, [doors.example_statfile()]),
+    "stata": (partial(doors.statfile_door, ending=".dta"), [doors.example_statfile(".dta")]),
     "description": (doors.description_door, [doors.example_description()]),
     "release": (doors.release_door, [doors.example_release()]),
     "sealed": (

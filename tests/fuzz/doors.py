@@ -17,18 +17,25 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
+from python_calamine import CalamineWorkbook
+from table_files import write_xlsx
 from typer.testing import CliRunner
 
 from gdppca import DPPCA, Description, GdppcaError, Release
 from gdppca.cli.main import app
 from gdppca.releases.files import checksum
+from gdppca.tables.description import Column
 from gdppca.tables.files import read_table
+from gdppca.tables.formats import declared_columns
 from gdppca.tables.frames import as_matrix
 
 SECRET = "HIV+7F3A"  # in cells only, so a message that holds it quotes a cell
@@ -110,6 +117,68 @@ def _parquet_names(path: Path) -> str:
     try:
         return " ".join(pq.read_schema(path).names)
     except (pa.ArrowException, OSError, ValueError):
+        return ""
+
+
+AGE_AND_NOTE = Description(
+    columns=(
+        Column(name="age", missing=("-99",)),
+        Column(name="note", type="category", levels=("a", "b")),
+    )
+)
+_DIALECTS = [
+    {},
+    {"delimiter": ";", "decimal": ",", "thousands": "."},
+    {"delimiter": "\t", "encoding": "utf-16"},
+    {"delimiter": "|", "encoding": "latin-1", "skip": 1},
+    {"encoding": "cp1252", "skip": 2},
+    {"encoding": "utf-16-be"},
+]
+
+
+def dialect_door(content: bytes, read: Callable[..., Any] = read_table) -> bool:
+    """A CSV file in a dialect that its first byte chooses, by a description."""
+    dialect = _DIALECTS[content[0] % len(_DIALECTS)] if content else {}
+    known = replace(AGE_AND_NOTE, **dialect)
+    path = _file("dialect.csv", content[1:])
+    text = content[1:].decode(known.encoding or "utf-8", "replace")
+    lines = [line for line in text.lstrip("\ufeff").splitlines()[known.skip :] if line.strip()]
+    header = (lines or [""])[0]
+    names = text if '"' in header else header
+    return _knock(lambda: read(path, None, known, gaps=True), lambda: names)
+
+
+def workbook_door(content: bytes) -> bool:
+    """A workbook, by a description."""
+    path = _file("table.xlsx", content)
+    return _knock(lambda: read_table(path, None, AGE_AND_NOTE, gaps=True), lambda: _top(path))
+
+
+def _top(path: Path) -> str:
+    """Names of sheets, and the first row of each that holds something."""
+    found = []
+    try:
+        with CalamineWorkbook.from_path(str(path)) as book:
+            for name in book.sheet_names:
+                rows = book.get_sheet_by_name(name).to_python()
+                found += [name, *map(str, rows[:1])]
+    except Exception:  # damaged, so that nothing of it can be quoted
+        pass
+    return " ".join(found)
+
+
+def statfile_door(content: bytes, ending: str = ".sav") -> bool:
+    """A file of SPSS or Stata, by a description."""
+    path = _file(f"table{ending}", content)
+    return _knock(
+        lambda: read_table(path, None, AGE_AND_NOTE, gaps=True), lambda: _declared_names(path)
+    )
+
+
+def _declared_names(path: Path) -> str:
+    try:
+        return " ".join(declared_columns(path))
+    except GdppcaError:
         return ""
 
 
@@ -213,6 +282,32 @@ def example_parquet(compression: str = "none") -> bytes:
     stream = io.BytesIO()
     pq.write_table(table, stream, compression=compression)
     return stream.getvalue()
+
+
+def example_dialects() -> list[bytes]:
+    """Good files in every dialect, each after the byte that chooses it."""
+    found = []
+    for k, dialect in enumerate(_DIALECTS):
+        known = replace(AGE_AND_NOTE, **dialect)
+        rows = [["age", "note"], ["1", "a"], [NUMBER, SECRET]]
+        sign = known.delimiter or ","
+        text = "title\n" * known.skip + "".join(f"{sign.join(row)}\n" for row in rows)
+        found.append(bytes([k]) + text.encode(known.encoding or "utf-8"))
+    return found
+
+
+def example_workbook() -> bytes:
+    """A good workbook with a secret cell."""
+    rows = [["age", "note"], [1.5, "a"], [float(NUMBER), SECRET]]
+    return write_xlsx(FOLDER / "example.xlsx", {"Visits": rows}).read_bytes()
+
+
+def example_statfile(ending: str = ".sav") -> bytes:
+    """A good file of SPSS or Stata with a secret cell."""
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta}[ending]
+    frame = pd.DataFrame({"age": [1.5, float(NUMBER)], "note": ["a", SECRET]})
+    write(frame, FOLDER / f"example{ending}")
+    return (FOLDER / f"example{ending}").read_bytes()
 
 
 def example_description() -> bytes:

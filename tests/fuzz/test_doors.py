@@ -88,6 +88,33 @@ def test_damaged_files_read_in_parts(csv, parquet):
     doors.parquet_door(parquet, doors.in_parts)
 
 
+@settings(max_examples=150)
+@given(damaged(doors.example_dialects()))
+def test_damaged_text_in_dialects(content):
+    doors.dialect_door(content)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 5), headers, rows, st.sampled_from([",", ";", "\t", "|"]))
+def test_odd_cells_in_dialects(dialect, header, rows, separator):
+    lines = [separator.join(cells) for cells in (["title"], [*header, "age"], *rows)]
+    encoding = ["utf-8", "utf-8", "utf-16", "latin-1", "cp1252", "utf-16-be"][dialect]
+    doors.dialect_door(bytes([dialect]) + "\n".join(lines).encode(encoding, "replace"))
+
+
+@settings(max_examples=200)
+@given(damaged([doors.example_workbook()]))
+def test_damaged_workbooks(content):
+    doors.workbook_door(content)
+
+
+@settings(max_examples=200)
+@given(damaged([doors.example_statfile()]), damaged([doors.example_statfile(".dta")]))
+def test_damaged_files_of_statistical_programs(spss, stata):
+    doors.statfile_door(spss)
+    doors.statfile_door(stata, ".dta")
+
+
 def test_doors_let_good_files_in():
     """Or all of the above would prove nothing."""
     for read in ({}, {"read": doors.in_parts}):
@@ -95,6 +122,10 @@ def test_doors_let_good_files_in():
         assert doors.parquet_door(doors.example_numbers(), **read)
         assert not doors.csv_door(doors.example_csv(), **read)  # a column of words
         assert not doors.parquet_door(doors.example_parquet(), **read)
+    assert all(map(doors.dialect_door, doors.example_dialects()))
+    assert doors.workbook_door(doors.example_workbook())
+    assert doors.statfile_door(doors.example_statfile())
+    assert doors.statfile_door(doors.example_statfile(".dta"), ".dta")
     assert doors.release_door(RELEASES[0])
     assert doors.sealed_release_door(RELEASES[1])
     assert doors.sealed_release_door(RELEASES[2])

@@ -243,7 +243,10 @@ def test_no_cell_decides_what_the_columns_of_json_are(cell, tmp_path):
     (tmp_path / "t.jsonl").write_text(f'{{{wide}, "last": 2.5}}\n{{{wide}, "last": {cell}}}\n')
     with in_parts(tmp_path / "t.jsonl") as table:
         assert table.n_features == 301
-        assert table.sample(2).values[:, 299:].tolist() == [[0.5, 2.5], [0.5, float(json.loads(cell))]]
+        assert table.sample(2).values[:, 299:].tolist() == [
+            [0.5, 2.5],
+            [0.5, float(json.loads(cell))],
+        ]
 
 
 # Labels.

@@ -50,7 +50,8 @@ WORDS = [
     "true", "False", "tRue", "1", "2", "1.0", "01", "A", " A", "A\t", "é", "x'y", "1.5", "1.50",
     "2020-01-05", "2020-01-05 12:30", "2020-01-05T99", "2020-1-5", "2020-02-30", "0000-01-01",
     "9999-12-31", "05.01.2020", "5.1.2020", "31.02.2020", "05.01.2020 ", "05.01.20", "1.234,5",
-    "1,5", "1.234.567", "1 000", "1'000", "1_000", "+1e5", "1e400", "4.9e-324", "inf", "-", "+", ".",
+    "1,5", "1.234.567", "1 000", "1'000", "1_000", "+1e5", "1e400", "4.9e-324", "inf", "-", "+",
+    ".",
 ]  # fmt: skip
 text = st.text(st.characters(codec="utf-8", exclude_characters='\0"\r\n'), max_size=6)
 cell = st.sampled_from([word for word in (*WORDS, *CELLS) if not set('"\r\n\0') & set(word)]) | text
@@ -146,7 +147,7 @@ def test_a_row_changes_no_other_row_of_a_text_file(how, rows, place, other, tmp_
 def test_each_word_means_the_same_to_duckdb_and_python(word, tmp_path):
     for how in TEXTS.values():
         rows = [[word] * len(NAMES), ["1"] * len(NAMES)]
-        expected = encode(dict.fromkeys(NAMES, [word, "1"]), how.description)
+        expected = encode({name: [word, "1"] for name in NAMES}, how.description)
         np.testing.assert_array_equal(whole(how.write(rows, tmp_path), how.description), expected)
 
 

@@ -56,7 +56,8 @@ def attacker(
     """Log-likelihood ratio of all Gaussian draws of a run, first table over second.
 
     It holds back where there were not as many as usual. Where noise is drawn once, both tables are
-    asked once: on tables whose rows are all alike but one, an order of rows changes nothing.
+    asked once: on tables whose rows are all alike but one, an order of rows changes nothing, nor
+    does a choice among rows of a person that are all alike.
     """
     known: list[list[Draw]] = []
 
@@ -64,7 +65,7 @@ def attacker(
         kinds = Counter(draw.kind for draw in heard.draws)
         if usual is not None and kinds["gaussian"] != usual:
             return 0.0
-        if not known or kinds.total() - kinds["permutation"] > 1:
+        if not known or kinds.total() - kinds["permutation"] - kinds["keys"] > 1:
             known[:] = (repeated(mechanism, table, heard.draws) for table in tables)
         return sum(
             gaussian_log_ratio(draw.drawn, one.exact, other.exact, one.scale)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gdppca.auditing import steps
+from gdppca.auditing import real_tables, steps
+from gdppca.auditing.real_tables import experiment_of
 from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
 
 
@@ -34,6 +35,15 @@ METHODS: dict[str, Callable[[float, float], Any]] = {
     "dppca-quad": _of(DPPCA, sign="quad", radius=3.0),
     "dppca-shell": _of(DPPCA, sign="shell", radius=3.0),
     "dppca-lr": _of(DPPCA, sign="lr", radius=3.0),
+    "dppca-persons": experiment_of(real_tables.persons),
+    "dppca-persons-centre": experiment_of(real_tables.few_persons, location=_ORIGIN),
+    "dppca-persons-pairs": experiment_of(real_tables.few_persons, location=None),
+    "dppca-add-remove": experiment_of(real_tables.present_or_not, neighbors="add-remove"),
+    "dppca-add-remove-persons": experiment_of(
+        real_tables.person_present_or_not, neighbors="add-remove"
+    ),
+    "dppca-missing": experiment_of(real_tables.this_cell_or_that, missing="rates"),
+    "dppca-weights": experiment_of(real_tables.heavy_row, location=_ORIGIN),
     "analyze-gauss": _of(AnalyzeGauss, norm=3.0, center=_ORIGIN),
     "analyze-gauss-printed": _of(AnalyzeGauss),
     "sgpca": _of(SGPCA, eigenvalues=(90.0, 1.0)),

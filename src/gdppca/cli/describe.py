@@ -7,18 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from gdppca._errors import ParameterError
-from gdppca.cli.options import dialect_of
+from gdppca.cli.options import dialect_of, question_of
 from gdppca.cli.show import console, tell_files
 from gdppca.tables.describing import describe
 
 
-def run(*, data: Path, output: Path, force: bool, person: str | None, **written: Any) -> None:
-    """Describe a file, write the template, and say what comes next."""
-    _require_free(output, data, force)
-    description = describe(data, person=person, **dialect_of(written))
+def run(
+    *,
+    data: str,
+    output: Path,
+    force: bool,
+    person: str | None,
+    query: str | None,
+    **written: Any,
+) -> None:
+    """Describe a table, write the template, and say what comes next."""
+    question = question_of([data], query)
+    _require_free(output, Path(data), force)
+    description = describe(question or data, person=person, **dialect_of(written))
     description.save(output)
     tell_files(Description=output)
-    file, table = shlex.quote(str(data)), shlex.quote(str(output))
+    _say(f"Columns: {', '.join(column.name for column in description.columns)}")
+    asked = [question.shown, "--query", question.statement] if question else [data]
+    file, table = shlex.join(asked), shlex.quote(str(output))
     gaps = len(description.to_fill_in)
     first = f"1. Fill in what is publicly known, without looking at the data: {table}"
     _say(first + (f" (marked TO BE FILLED IN: {gaps})" if gaps else ""))

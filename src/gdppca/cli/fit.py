@@ -11,7 +11,7 @@ import typer
 
 from gdppca._errors import ParameterError
 from gdppca.cli.files import PAGES, drawn, read_plan, require_writable
-from gdppca.cli.options import DIALECT, columns_of, dialect_of, require_private_radius
+from gdppca.cli.options import DIALECT, columns_of, dialect_of, question_of, require_private_radius
 from gdppca.cli.show import console, late_progress, tell_files
 from gdppca.cli.summary import summary
 from gdppca.estimators import DPPCA
@@ -55,7 +55,7 @@ def run(*, components: Any, columns: Any, seed: Any, **asked: Any) -> None:
     shared = {name: asked.pop(name) for name in DPPCA().get_params() if name in asked}
     pca = DPPCA(n_components=components, random_state=seed, **shared)
     rows, data = said_of_rows(asked), asked.pop("data")
-    question = _question(data, asked.pop("query"))
+    question = question_of(data, asked.pop("query"))
     files = [] if question else [Path(name) for name in data]
     _run(pca, Wish(data=files, question=question, columns=columns_of(columns), rows=rows, **asked))
 
@@ -113,15 +113,6 @@ def _source(wish: Wish) -> Any:
     if wish.question is not None:
         return wish.question
     return wish.data if len(wish.data) > 1 else wish.data[0]
-
-
-def _question(data: list[str], query: str | None) -> Query | None:
-    """What a database is asked, where its address stands in place of a file."""
-    if query is None:
-        return None
-    if len(data) > 1:
-        raise ParameterError("`--query` asks one database. Give one address.")
-    return Query(data[0], query)
 
 
 def said_of_rows(asked: dict[str, Any]) -> dict[str, Any]:

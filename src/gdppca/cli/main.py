@@ -61,6 +61,17 @@ def describe(**asked: Any) -> None:
     run(**asked)
 
 
+@command(app)
+def check(**asked: Any) -> None:
+    """Tell the owner what is odd about a table: without noise, NOT PRIVATE, never to be published.
+
+    It tells counts and names of columns, never a cell, and ends with the command of the fit.
+    """
+    from gdppca.cli.check import run
+
+    run(**asked)
+
+
 @command(app, cls=_ReportByName)
 def fit(**asked: Any) -> None:
     """Release private principal components of a file.

@@ -11,11 +11,14 @@ import tomllib
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gdppca._errors import ParameterError
+
+if TYPE_CHECKING:  # readers load where they are used
+    from gdppca.tables.sql import Query
 
 # What the messages of Python call otherwise than the command line does.
 OPTION_OF = {
@@ -80,6 +83,22 @@ def dialect_of(written: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
+def question_of(data: list[str], query: str | None) -> Query | None:
+    """What a database is asked, where its address stands in place of a file."""
+    if query is None:
+        if "://" in data[0]:
+            raise ParameterError(
+                "A database must be asked something: give --query 'SELECT … FROM …' beside its "
+                "address."
+            )
+        return None
+    if len(data) > 1:
+        raise ParameterError("`--query` asks one database. Give one address.")
+    from gdppca.tables.sql import Query
+
+    return Query(data[0], query)
+
+
 def require_private_radius(radius: Any, quantile: float | None) -> None:
     """Refuse a quantile that nothing would be done with."""
     if quantile is not None and radius != "quantile":
@@ -108,6 +127,17 @@ def options_of(command: str) -> inspect.Signature:
     """Options of a command as typer reads them."""
     known = _TABLE["shared"] | _TABLE[command]
     return inspect.Signature([_parameter(name, known[name]) for name in known["asks"].split()])
+
+
+def spelt_options(command: str) -> dict[str, str]:
+    """How a command spells its options, by their names; an argument has no dashes."""
+    known = _TABLE["shared"] | _TABLE[command]
+    rows = {name: known[name] for name in known["asks"].split()}
+    return {
+        name: row.get("names", [f"--{name.replace('_', '-')}"])[0]
+        for name, row in rows.items()
+        if not row.get("argument")
+    }
 
 
 def _parameter(name: str, row: dict[str, Any]) -> inspect.Parameter:

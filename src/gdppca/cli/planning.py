@@ -76,8 +76,8 @@ def _needed(ahead: Plan, target: float) -> Needed:
 def _told(ahead: Plan) -> Panel:
     budget = "without noise" if math.isinf(ahead.epsilon) else f"epsilon = {ahead.epsilon:g}"
     lines = [
-        f"{ahead.n_samples} rows, {ahead.n_features} columns, {budget}, delta = {ahead.delta:g}; "
-        f"{ahead.way}, noise sd {ahead.noise_sd:.4g}",
+        f"{ahead.n_samples} {ahead.who}, {ahead.n_features} columns, {budget}, "
+        f"delta = {ahead.delta:g}; {ahead.way}, noise sd {ahead.noise_sd:.4g}",
         ahead.budget,
         "",
         *ahead.sentences,
@@ -133,10 +133,10 @@ def _advice(ahead: Plan, target: float | None, needed: Needed) -> list[str]:
     if target is None:
         return []
     epsilon, rows = needed["epsilon"], needed["n_samples"]
-    told = f"No epsilon brings sin Θ to {target:g} with {ahead.n_samples} rows."
+    told = f"No epsilon brings sin Θ to {target:g} with {ahead.n_samples} {ahead.who}."
     if epsilon is not None:
         told = f"epsilon = {epsilon:g} would bring sin Θ to {target:g}."
-    return [told] if rows is None else [told, f"At the planned budget, {rows:,} rows would."]
+    return [told] if rows is None else [told, f"At the planned budget, {rows:,} {ahead.who} would."]
 
 
 def _plain(ahead: Plan, target: float | None, needed: Needed) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from rich.progress import Progress as Bar
 from rich.table import Column
 from typer.core import TyperCommand
 
-from gdppca._errors import GdppcaError, PrivacyWarning
-from gdppca.cli.options import OPTION_OF, options_of
+from gdppca._errors import DescriptionError, GdppcaError, PrivacyWarning
+from gdppca.cli.options import OPTION_OF, options_of, spelt_options
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
     from gdppca.kernels import Progress
@@ -65,12 +65,18 @@ def command(app: typer.Typer, cls: type[Command] = Command) -> Callable[[Run], R
     return add
 
 
-def in_options(sentence: str) -> str:
-    """A sentence about parameters of Python, about the options of the command at hand.
+def in_options(sentence: str, command: str | None = None) -> str:
+    """A sentence about parameters of Python, about the options of a command, or of the one at hand.
 
     `n_components` becomes `--components`, and `scale='private'` becomes `--scale private`.
     Names of files and columns stand in quotes, and stay as they are.
     """
+    if command is not None:
+        before = _options.set(spelt_options(command))
+        try:
+            return in_options(sentence)
+        finally:
+            _options.reset(before)
     return re.sub(r"(?<!')`([\w ]+)(?:=([^`]+))?`(?!')( must be None)?", _spelt, sentence)
 
 
@@ -99,7 +105,7 @@ def friendly() -> Iterator[None]:
             _print_notes(error)
             raise typer.Exit(130) from None
         except (GdppcaError, OSError, UnicodeEncodeError) as error:
-            errors.print(f"[red]error:[/] {escape(in_options(_said(error)))}", soft_wrap=True)
+            errors.print(f"[red]error:[/] {escape(_said(error))}", soft_wrap=True)
             _print_notes(error)
             raise typer.Exit(2) from None
 
@@ -113,8 +119,10 @@ def tell_files(width: int = 0, **paths: Path | None) -> None:
 
 def _said(error: Exception) -> str:
     match error:
-        case GdppcaError():
+        case DescriptionError(file=str()):  # about its keys, which are called as some options are
             return str(error)
+        case GdppcaError():
+            return in_options(str(error))
         case OSError():
             named = f" '{error.filename}'" if error.filename else ""
             return f"{error.strerror or 'input/output'}{named}"

@@ -19,8 +19,8 @@ from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
 from gdppca.steps.centre import LARGEST_SHARE, Centre
+from gdppca.steps.count import LEAST, MOST, Count
 from gdppca.steps.count import SHARE as COUNT_SHARE
-from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
 from gdppca.steps.rates import SHARE as RATES_SHARE
 from gdppca.steps.rates import Rates
@@ -147,6 +147,10 @@ def require_together(asked: Parameters, public: Public, supply: Supply) -> None:
         for name, only in refused.items():
             if getattr(asked, name) != only:
                 raise ParameterError(f"`{name}` must be '{only}' with partial_fit: use fit.")
+    if supply is Supply.UNSHUFFLED and not public.moves.replaces:
+        raise ParameterError(  # one more row would push another one out of the first ones
+            "`neighbors='add-remove'` needs rows in a secret order: leave `assume_shuffled` out."
+        )
     if not public.centred:
         return
     why = (
@@ -212,12 +216,17 @@ def _assumptions(
 
 
 def _require_noise(matrix: Scatter, start: State, least_mu: float) -> None:
-    """Refuse noise that could not be drawn, whatever the steps before the matrix will take."""
+    """Refuse noise that could not be drawn, whatever the steps before the matrix will take.
+
+    And whatever a count will be: it would be drawn by then.
+    """
     assert matrix.budget is not None
-    n, d, moves = matrix.public.n_samples, matrix.public.n_features, matrix.public.moves
-    leanest = replace(matrix.budget, mu=least_mu).level(start.sign, start.scheme, n, d, moves=moves)
-    for level in (matrix.first, leanest):
-        require_representable(level, start.sign, d)
+    public, leanest = matrix.public, replace(matrix.budget, mu=least_mu)
+    d, moves = public.n_features, public.moves
+    for number in (public.n_samples,) if moves.replaces else (LEAST, MOST):
+        for budget in (matrix.budget, leanest):
+            level = budget.level(start.sign, start.scheme, number, d, moves=moves)
+            require_representable(level, start.sign, d)
 
 
 def _more(asked: Parameters, public: Public, shares: Shares) -> tuple[Step, ...]:

@@ -48,7 +48,7 @@ def run(
     protected = design.public.protected
     # Before hours of reading.
     require_room(ledger, design.debit, protected=protected, seeded=noise.seeded)
-    rows = _read(design, table, progress)
+    rows = _read(design, table, progress if protected.tells_rows else _in_percent(progress))
     enter(ledger, design.debit, protected=protected, seeded=noise.seeded)
     with note_spend_on_error(design.epsilon, design.delta):
         if design.counted is None:
@@ -57,7 +57,9 @@ def run(
         state = count.draw(rows, design.start, noise)
         assert state.number is not None
         known = design.counted(state.number)
-        return drawn(known.steps[1:], rows.standing_for(state.number), noise, state)
+        return drawn(
+            known.steps[1:], rows.standing_for(state.number, state.number_sd), noise, state
+        )
 
 
 def drawn(steps: Iterable[Step], rows: Rows, noise: Noise, state: State) -> State:
@@ -86,12 +88,12 @@ class _Read:
         """The rows that were sampled."""
         return Sample.of(self.table.sample(size)) if self.rows is None else self.rows
 
-    def standing_for(self, number: float) -> _Read:
+    def standing_for(self, number: float, sd: float) -> _Read:
         """The same where a secret number was counted."""
         if self.rows is None:
             return self
         size = kept_size(self.table.n_features)
-        return replace(self, rows=self.rows.standing_for(number, size))
+        return replace(self, rows=self.rows.standing_for(number, size, sd))
 
     def total(self, recipe: Recipe) -> Total:
         """The sum over all rows; noise for another number of them would be wrong."""
@@ -101,6 +103,15 @@ class _Read:
         if sums.n_samples != self.n_samples:
             raise DataError("The number of rows changed while they were read.")
         return sums
+
+
+def _in_percent(progress: Progress) -> Progress:
+    """The same where nobody may know how many rows there are."""
+
+    def told(done: int, total: int) -> None:
+        progress(100 * done // max(total, 1), 100)
+
+    return told
 
 
 def _read(design: Design, table: Table, progress: Progress) -> _Read:

@@ -21,7 +21,7 @@ from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
 from gdppca.privacy import Unit
 from gdppca.releases import Release, release_intervals
-from gdppca.releases.noise_floor import corrected_scatter, known_noise, rates_of
+from gdppca.releases.noise_floor import known_noise
 from gdppca.releases.publish import published
 from gdppca.releases.rows import generic_names
 from gdppca.steps.base import State
@@ -34,7 +34,7 @@ from gdppca.theory import (
     LoadingIntervals,
     denoised_eigenvalues,
     noise_edge,
-    spherical_eigenvalues_inverse,
+    variance_shares,
 )
 
 
@@ -57,8 +57,8 @@ def check_components(n_components: Any, d: int) -> None:
         )
 
 
-def require_columns(n: int, d: int) -> None:
-    """Refuse a table without columns."""
+def require_columns(n: int | str, d: int) -> None:
+    """Refuse a table without columns; `n` is a word where the number of rows is secret."""
     if d == 0:
         raise DataError(
             f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
@@ -131,7 +131,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._forget()
         noise = noise_for(self.random_state)
         with open_table(source, noise, **how) as table:
-            require_columns(table.n_samples, table.n_features)
+            secret = getattr(self, "neighbors", "replace-one") != "replace-one"
+            require_columns("n" if secret else table.n_samples, table.n_features)
             design = self._design(table, shares)
             warn_before_fit(self, table.names)
             self._learn_table(source, table)  # nothing of a table whose fit is refused
@@ -181,11 +182,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.n_persons_ = release.n_samples
         self.mean_ = release.location
         self.scale_ = release.scale
-        if release.scatter is not None:
+        if (matrix := release.matrix) is not None:
             if eigenvalues is None:
-                eigenvalues = linalg.eigenvalues_descending(corrected_scatter(release))
+                eigenvalues = linalg.eigenvalues_descending(matrix)
             self.eigenvalues_ = eigenvalues
-            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features, rates_of(release))
+            self.noise_floor_ = noise_edge(release.noise_sd, release.n_features, release.rates)
         return self
 
     @property
@@ -203,8 +204,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "explained_variance_ratio_ is known for the spherical sign only: with other signs "
                 "the eigenvalues depend on the law of the lengths too."
             )
-        phi = denoised_eigenvalues(self.eigenvalues_, *known_noise(self.release_))
-        return spherical_eigenvalues_inverse(phi)[: self.n_components_]
+        known = known_noise(self.release_)
+        phi = denoised_eigenvalues(self.eigenvalues_, *known)
+        return variance_shares(phi, known.rates)[: self.n_components_]
 
     def loading_intervals(self, level: float = 0.9, *, sampling: bool = False) -> LoadingIntervals:
         """Intervals for the loadings and expected angles of the directions, at no budget.

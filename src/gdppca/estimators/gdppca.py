@@ -275,6 +275,7 @@ class DPPCA(Choices, PrivatePCA):
         spectrum: Any = None,
         variances: float = 0.0,
         score_map: float = 0.0,
+        **expected: Any,
     ) -> Plan:
         """Predict the accuracy of this fit before any budget is spent; no row is seen.
 
@@ -286,6 +287,8 @@ class DPPCA(Choices, PrivatePCA):
             What is known about the variances, as for `gdppca.plan`.
         variances, score_map : float, default 0
             Shares of the budget, as for `fit_release`.
+        **expected
+            `unit`, `neighbors` and `missing`, as for `gdppca.plan`.
 
         Returns
         -------
@@ -304,7 +307,7 @@ class DPPCA(Choices, PrivatePCA):
             spectrum=spectrum,
             variances=variances,
             score_map=score_map,
-            **vars(Parameters.of(self)),
+            **vars(Parameters.of(self)) | expected,
         )
 
     def fit_stream(

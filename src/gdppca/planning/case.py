@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,20 +13,26 @@ import numpy as np
 from gdppca._errors import ParameterError
 from gdppca.design import Design, Parameters, Shares, design_of
 from gdppca.kernels import Blocks, Halves, OneSample
+from gdppca.planning.gaps import GapLaw
 from gdppca.planning.prediction import Angles, Law, expected_angles
+from gdppca.planning.promise import Promise
 from gdppca.planning.spectrum import Spectrum
-from gdppca.privacy import Event
+from gdppca.privacy import Event, GaussianEvent
 from gdppca.signs import Spherical, as_sign
 from gdppca.steps.base import Public, State, gaussian_event
 from gdppca.steps.centre import LONGEST_WALK, Centre
 from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
+from gdppca.steps.rates import PURPOSE as RATES
+from gdppca.steps.rates import Rates
 from gdppca.steps.refine import expected_scale_error
 from gdppca.steps.scale import PURPOSE as SCALE
 from gdppca.steps.scale import Scale
 from gdppca.steps.scatter import Scatter, ScatterNoise
 from gdppca.steps.score_map import MapCounts
 from gdppca.steps.variances import Variances
+from gdppca.theory import rate_errors
 
 # How long the search for a private centre is depends on how far the rows are from the origin, which
 # is not public: `CentreBudget.share` is for some tens of standard deviations. Shares of μ²:
@@ -50,6 +56,7 @@ class Case:
     variances: float  # shares of the budget
     score_map: float
     spectrum: Spectrum
+    promise: Promise = field(default_factory=Promise)
 
     def changed(self, *, n_samples: int | None = None, **parameters: Any) -> Case:
         """The same but for some."""
@@ -59,7 +66,8 @@ class Case:
     @cached_property
     def design(self) -> Design:
         """The fit's own design, before anything is drawn."""
-        public = Public.of(self.n_samples, self.n_features)
+        gaps, protected = self.promise.rates is not None, self.promise.protected
+        public = Public.of(self.n_samples, self.n_features, protected=protected, gaps=gaps)
         shares = Shares(variances=self.variances, score_map=self.score_map)
         design = design_of(_with_public(self.asked, self.n_features), public, shares=shares)
         self._check_units(design)
@@ -79,6 +87,7 @@ class Case:
     def state(self) -> State:
         """The state after all that is drawn before the matrix, as it is expected."""
         state, scale, radius = self.design.start, self.design.step(Scale), self.design.step(Radius)
+        state = state.with_(events=tuple(self._first_events.values()))
         if scale is not None:
             state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
         if self._walk is not None:
@@ -91,12 +100,34 @@ class Case:
         return state
 
     @property
+    def _first_events(self) -> dict[str, Event]:
+        """What is drawn before everything else, by what it is for."""
+        steps = (self.design.step(Count), self.design.step(Rates))
+        return {event.purpose: event for step in steps if step for event in step.events}
+
+    @property
+    def first_shares(self) -> dict[str, float]:
+        """Shares of μ² that it takes."""
+        return {
+            purpose: (event.noise_multiplier * self._mu) ** -2
+            for purpose, event in self._first_events.items()
+            if isinstance(event, GaussianEvent)
+        }
+
+    @property
     def _walk_event(self) -> Event:
         """What the search for a centre is expected to draw."""
         assert self._walk is not None
         if math.isinf(self._walk.mu):  # it costs nothing then: no share of anything
             return gaussian_event(CENTRE, 0.0)
         return gaussian_event(CENTRE, 1 / (self._walk.mu * math.sqrt(self.centre_share)))
+
+    @property
+    def _mu(self) -> float:
+        """μ of all Gaussian steps together."""
+        matrix = self.design.step(Scatter)
+        assert matrix is not None
+        return math.inf if matrix.budget is None else matrix.budget.mu
 
     @cached_property
     def level(self) -> ScatterNoise:
@@ -134,7 +165,9 @@ class Case:
         """What the location comes to: "public", "private", or None where pairs are compared."""
         if self.design.start.location is not None:
             return "public"
-        found = self._walk is not None and self._search_share <= LONGEST_WALK
+        if self._walk is None:
+            return None
+        found = self._walk.needed or self._search_share <= LONGEST_WALK
         return "private" if found else None
 
     @property
@@ -178,13 +211,39 @@ class Case:
     def law(self) -> Law:
         """Law of the noisy matrix."""
         eigenvalues, moments = self.spectrum.seen_through(self.state.sign)
-        return Law(
+        law = Law(
             eigenvalues=eigenvalues,
             sampling=self._sampling_ratio * moments / self.n_samples,
             noise_sd=self.level.noise_sd,
             centre_error=self._centre_error,
             variances=self.spectrum.variances,
             scale_error=self._scale_error,
+        )
+        return self._with_gaps(law)
+
+    def _with_gaps(self, law: Law) -> Law:
+        """The same where cells are missing: fewer of them tell of centre and scales too."""
+        rates = self.promise.rates
+        if rates is None:
+            return law
+        drawn = self._first_events[RATES]
+        multiplier = drawn.noise_multiplier if isinstance(drawn, GaussianEvent) else 0.0
+        noise = multiplier * math.sqrt(len(rates)) / self.n_samples
+        errors = rate_errors(rates, noise, self.n_samples)
+        gaps = GapLaw(
+            rates=rates,
+            rate_error=errors,
+            variances=self.spectrum.variances,
+            moments=self.spectrum.moments,
+        )
+        whole = self.spectrum.moments / self.n_samples
+        more = np.divide(law.sampling, whole, out=np.ones_like(whole), where=whole > 0)
+        return replace(
+            law,
+            gaps=gaps,
+            sampling=more * gaps.sampling / self.n_samples,
+            centre_error=gaps.centre_growth * law.centre_error,
+            scale_error=min(law.scale_error / rates.mean(), _LOST_SCALE),
         )
 
     @property

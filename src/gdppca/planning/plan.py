@@ -17,8 +17,9 @@ from gdppca._words import counted
 from gdppca.design import Parameters
 from gdppca.planning.case import Case
 from gdppca.planning.prediction import expected_count
+from gdppca.planning.promise import Promise
 from gdppca.planning.spectrum import Spectrum, as_spectrum
-from gdppca.planning.words import OF_FAR_ROWS, shares_in_words, told_angle, told_count
+from gdppca.planning.words import OF_FAR_ROWS, shares_in_words, told_angle, told_count, told_promise
 from gdppca.privacy import Event
 
 LOCATIONS = ("public", "private", "auto")
@@ -34,13 +35,12 @@ _ROWS = (2, 10**9)
 _NO_ERROR = 1e-9
 _PRECISION = 1e-3  # of an answer, which is rounded up to three digits
 
-
 _MOST_FEATURES = 2000  # beyond, a prediction would take minutes
 PLAN_FIELDS = (
     "n_samples", "n_features", "n_components", "epsilon", "delta", "statistic", "spectrum",
     "sin_theta", "per_component", "noise_sd", "detectable",
 )  # fmt: skip
-NEWER_FIELDS = ("sign", "scales", "budget")  # plans of earlier versions lack them
+NEWER_FIELDS = ("sign", "scales", "budget", "unit", "neighbors", "missing")  # earlier plans lack
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +52,7 @@ class Plan:
     Parameters
     ----------
     n_samples, n_features, n_components : int
-        Numbers of rows, columns and directions.
+        Numbers of rows (or persons), columns and directions.
     epsilon, delta : float
         The budget.
     location : None, "public", "private" or "auto"
@@ -103,7 +103,7 @@ class Plan:
     def __repr__(self) -> str:
         return (
             f"Plan({counted(self.n_components, 'direction')} of {self.n_features} columns from "
-            f"{self.n_samples} rows, epsilon = {self.epsilon:g}, delta = {self.delta:g}, "
+            f"{self.n_samples} {self.who}, epsilon = {self.epsilon:g}, delta = {self.delta:g}, "
             f"{self.way}: sin Theta about {self.sin_theta:.2f}, "
             f"{counted(self.detectable, 'component')} above the noise)"
         )
@@ -112,6 +112,26 @@ class Plan:
     def way(self) -> str:
         """What rows are compared with: "pairs of rows", "private centre" or "public centre"."""
         return WAYS[self.centre]
+
+    @property
+    def who(self) -> str:
+        """What is counted: "rows" or "persons"."""
+        return self.case.promise.who
+
+    @property
+    def unit(self) -> str:
+        """Who is protected: "row" or "person"."""
+        return str(self.case.promise.protected.unit)
+
+    @property
+    def neighbors(self) -> str:
+        """Against what: "replace-one" or "add-remove"."""
+        return str(self.case.promise.protected.neighbors)
+
+    @property
+    def missing(self) -> float:
+        """Mean share of missing cells that is expected."""
+        return self.case.promise.missing
 
     @property
     def scales(self) -> str:
@@ -178,8 +198,9 @@ class Plan:
         floor = min(self._error(epsilon=end) for end in (math.inf, _EPSILONS[1]))
         if floor >= target:
             raise ParameterError(
-                f"`target` must be above {floor:.2g}, the error of {self.n_samples} rows without "
-                f"any noise, got {target:g}. No epsilon is enough; ask for rows: of='n_samples'."
+                f"`target` must be above {floor:.2g}, the error of {self.n_samples} {self.who} "
+                f"without any noise, got {target:g}. No epsilon is enough; ask for {self.who}: "
+                "of='n_samples'."
             )
         return self._smallest(of, target, _EPSILONS)
 
@@ -251,6 +272,7 @@ class Plan:
             told_angle(self.case, self.sin_theta),
             *self.doubts,
             *([OF_FAR_ROWS] if self.doubtful else []),
+            *told_promise(self.case.promise),
             f"This is for {self.spectrum.words}.",
         )
 
@@ -298,6 +320,9 @@ def plan(
     scale_share: float = 0.2,
     variances: float = 0.0,
     score_map: float = 0.0,
+    unit: str = "row",
+    neighbors: str = "replace-one",
+    missing: Any = "refuse",
 ) -> Plan:
     r"""Predict the accuracy of `DPPCA` before any budget is spent.
 
@@ -306,7 +331,7 @@ def plan(
     Parameters
     ----------
     n_samples, n_features : int
-        Shape of the table.
+        Shape of the table; with ``unit="person"`` the number of persons.
     epsilon, delta : float, default 1.0 and 1e-6
         The budget.
     spectrum : None, array of shape (d,), str, path or Release, default None
@@ -325,6 +350,13 @@ def plan(
         As for `DPPCA`; "public" stands for public scales that need not be named.
     variances, score_map : float, default 0
         Shares of the budget for variances and a score map, as for `DPPCA.fit_release`.
+    unit : "row" or "person", default "row"
+        Who is protected. A person counts as one row here; several rows do a little better.
+    neighbors : "replace-one" or "add-remove", default "replace-one"
+        As for `DPPCA`. With "add-remove" the number of rows is secret, and `n_samples` a guess.
+    missing : "refuse", "rates", float or array of shape (d,), default "refuse"
+        As for `DPPCA`; or the share of cells that are expected to be missing, or one for each
+        column, for a fit with ``missing="rates"``.
 
     Returns
     -------
@@ -340,9 +372,9 @@ def plan(
 
     An elliptical law is taken for granted; for other signs than the spherical one a Gaussian law.
     Then the law of the noisy matrix is known, and the angles are averaged over a fixed set of draws
-    from it: see `gdppca.planning.prediction`. With the spherical sign tails hardly matter.
-    Contamination is not foreseen. Rows are all in memory; `DPPCA.fit_stream` looks for centre,
-    scales and radius in a sample of at most 131,072 rows.
+    from it: see `gdppca.planning.prediction`. With the spherical sign tails hardly matter. Cells
+    are missing completely at random. Contamination is not foreseen. Rows are all in memory;
+    `DPPCA.fit_stream` looks for centre, scales and radius in a sample of at most 131,072 rows.
 
     Examples
     --------
@@ -352,6 +384,8 @@ def plan(
     (0.2, 2)
     >>> plan(5000, 10, scale="private", location=None).budget
     'Of the budget (μ²), the scales take 20 % and the matrix gets 80 %.'
+    >>> plan(2000, 10, location="public", missing=0.4).sin_theta > 0.1
+    True
     """
     d = _validate.count(n_features=n_features)
     if d > _MOST_FEATURES:
@@ -359,6 +393,7 @@ def plan(
     m = _validate.count(n_components=n_components)
     if m > d:
         raise ParameterError(f"`n_components` must be at most the {d} columns, got {m}.")
+    promise = Promise.of(unit, neighbors, missing, d)
     asked = Parameters(
         n_components=m,
         epsilon=_validate.budget(epsilon=epsilon),
@@ -372,6 +407,8 @@ def plan(
         scale=_validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale,
         scale_share=scale_share,
         calibration=calibration,
+        neighbors=str(promise.protected.neighbors),
+        missing="refuse" if promise.rates is None else "rates",
     )
     case = Case(
         n_samples=_validate.count(n_samples=n_samples, at_least=2),
@@ -380,6 +417,7 @@ def plan(
         variances=variances,
         score_map=score_map,
         spectrum=as_spectrum(spectrum, d, m),
+        promise=promise,
     )
     return _planned(case)
 

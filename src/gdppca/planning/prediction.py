@@ -24,6 +24,7 @@ from scipy import linalg
 
 from gdppca.linalg import directions
 from gdppca.noise.bits import generator_for
+from gdppca.planning.gaps import GapLaw
 from gdppca.signs import Sign
 from gdppca.theory import components_above_noise
 
@@ -59,6 +60,8 @@ class Law:
         λ, in the same order; needed where scales have an error.
     scale_error : float
         τ, the standard deviation of the logarithm of a column's scale.
+    gaps : None or GapLaw
+        Where cells are missing: noise that is uneven in the columns' own basis.
     """
 
     eigenvalues: np.ndarray
@@ -67,12 +70,14 @@ class Law:
     centre_error: float = 0.0
     variances: np.ndarray | None = None
     scale_error: float = 0.0
+    gaps: GapLaw | None = None
 
     def draws(self, number: int) -> Iterator[np.ndarray]:
         """Stacks of noisy matrices; the same random numbers whatever the law."""
         d = len(self.eigenvalues)
-        spread = np.sqrt(self.noise_sd**2 + 2 * self.sampling) / 2  # √v over √2
-        generator, bases = generator_for(_SEED), generator_for(_SEED + 1)
+        even = self.noise_sd if self.gaps is None else 0.0
+        spread = np.sqrt(even**2 + 2 * self.sampling) / 2  # √v over √2
+        generator, bases, uneven = (generator_for(_SEED + k) for k in range(3))
         total = self.eigenvalues.sum()
         size = max(1, _STACK // d**2)
         for start in range(0, number, size):
@@ -84,6 +89,8 @@ class Law:
                 0, 2, 1
             )
             exact = shifted / (1 + (shift**2).sum(axis=1, keepdims=True))
+            if self.gaps is not None:
+                exact = self.gaps.drawn(exact, self.noise_sd, uneven.standard_normal)
             yield exact + spread * (square + square.transpose(0, 2, 1))
 
     def _turned(self, normal: Callable[..., np.ndarray], stack: int) -> np.ndarray:
@@ -141,8 +148,9 @@ def expected_count(law: Law, n_samples: int) -> int:
     d = len(law.eigenvalues)
     number = min(_COUNTED_DRAWS, _number_of_draws(d))
     bias = law.eigenvalues.sum() * d * law.centre_error**2
+    rates = (None, None) if law.gaps is None else (law.gaps.rates, law.gaps.rate_error)
     counts = [
-        components_above_noise(values[::-1], law.noise_sd, n_samples, bias)
+        components_above_noise(values[::-1], law.noise_sd, n_samples, bias, *rates)
         for stack in law.draws(number)
         for values in np.linalg.eigvalsh(stack)
     ]

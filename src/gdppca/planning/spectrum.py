@@ -14,13 +14,13 @@ from gdppca._errors import ParameterError
 from gdppca.linalg import eigenvalues_descending
 from gdppca.planning.prediction import gaussian_lengths, pair_ratio, sign_moments, sign_ratios
 from gdppca.releases import Release
-from gdppca.releases.noise_floor import corrected_scatter, known_noise
+from gdppca.releases.noise_floor import known_noise
 from gdppca.signs import Sign, Spherical
 from gdppca.signs.base import legal_radius
 from gdppca.theory import (
     denoised_eigenvalues,
     spherical_eigenvalues,
-    spherical_eigenvalues_inverse,
+    variance_shares,
 )
 
 _SPIKED = "spiked:"
@@ -131,7 +131,8 @@ def _from_variances(variances: np.ndarray, words: str) -> Spectrum:
 
 def _released(release: Release, n_features: int) -> Spectrum:
     """Post-processing of a released matrix: its noise is taken out by its known law."""
-    if release.scatter is None or (release.sign or {}).get("name") != "spherical":
+    matrix = release.matrix
+    if matrix is None or (release.sign or {}).get("name") != "spherical":
         raise ParameterError(
             "`spectrum` must be a release that holds a matrix of the spherical sign. Otherwise "
             "give variances."
@@ -140,13 +141,16 @@ def _released(release: Release, n_features: int) -> Spectrum:
         raise ParameterError(
             f"`spectrum` is a release of {release.n_features} columns; the plan has {n_features}."
         )
-    values = eigenvalues_descending(corrected_scatter(release))
-    shown = denoised_eigenvalues(values, *known_noise(release))
+    values = eigenvalues_descending(matrix)
+    known = known_noise(release)
+    shown = denoised_eigenvalues(values, *known)
     if not shown.sum() > 0:
         raise ParameterError("`spectrum` is a release whose matrix is mere noise. Give variances.")
     phi = shown / shown.sum()
     words = f"the variances behind a release of {release.n_samples} rows"
-    variances = spherical_eigenvalues_inverse(phi)
+    variances = variance_shares(phi, known.rates)
+    if known.rates is not None:  # a plan starts from whole rows
+        phi = spherical_eigenvalues(variances)
     return Spectrum(variances=variances, eigenvalues=phi, words=words, has_units=False)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from gdppca._words import counted, listed
+from gdppca._words import counted, listed, percent
 from gdppca.planning.case import Case
+from gdppca.planning.promise import Promise
+from gdppca.privacy import Unit
 
 OF_FAR_ROWS = (
     "Whether a private centre is found depends on how far the rows are from the origin: the error "
@@ -35,6 +38,27 @@ def told_angle(case: Case, sin_theta: float) -> str:
     )
 
 
+OF_PERSONS = "Each person counts as one row; persons with several rows do a little better."
+OF_SECRET_SIZE = (
+    "The number of {who} is secret and the one given here a guess. Adding or removing one of the "
+    "{who} is protected, which is less than replacing one at the same epsilon."
+)
+OF_GAPS = (
+    "{share} of the cells are expected to be missing, completely at random: where they are missing "
+    "because of what they hold, the directions are wrong at any budget."
+)
+
+
+def told_promise(promise: Promise) -> Iterator[str]:
+    """Who is protected against what, and what is taken for granted of missing cells."""
+    if promise.protected.unit is Unit.PERSON:
+        yield OF_PERSONS
+    if promise.secret_size:
+        yield OF_SECRET_SIZE.format(who=promise.who)
+    if promise.rates is not None:
+        yield OF_GAPS.format(share=percent(promise.missing))
+
+
 def shares_in_words(case: Case) -> str:
     """Which step takes how much: parts of ε first, then of the noise budget μ² that is left."""
     if math.isinf(case.asked.epsilon):
@@ -58,13 +82,17 @@ def _parts_of_epsilon(case: Case) -> dict[str, float]:
 
 
 def _parts_of_the_rest(case: Case) -> dict[str, float]:
-    scales = case.scale_share
-    centre = (1 - scales) * case.centre_share
+    before = case.first_shares
+    left = 1 - sum(before.values())
+    scales = left * case.scale_share
+    centre = (left - scales) * case.centre_share
     taken = {
+        "the count takes": before.get("count", 0.0),
+        "the observed rates take": before.get("rates", 0.0),
         "the scales take": scales,
         "the search for a centre takes about": centre,
-        "the matrix gets": 1 - scales - centre,
     }
+    taken["the matrix gets"] = 1 - sum(taken.values())
     return {what: share for what, share in taken.items() if share}
 
 

@@ -31,7 +31,7 @@ def plan_figure(plan: Plan, target: float | None = None) -> Figure:
     error_curve(plan, figure.subplots(), target)
     style.caption(
         figure,
-        f"{plan.n_samples} rows, {plan.n_features} columns, delta = {plan.delta:g}; "
+        f"{plan.n_samples} {plan.who}, {plan.n_features} columns, delta = {plan.delta:g}; "
         f"for {plan.spectrum.words}",
     )
     return figure

@@ -47,6 +47,11 @@ class Protected:
     unit: Unit = Unit.ROW
     neighbors: Neighbors = Neighbors.REPLACE_ONE
 
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the number of rows is public; where a person may have several it never is."""
+        return self == Protected()
+
 
 class Status(StrEnum):
     """How firmly the promise stands."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gdppca._errors import ParameterError, ReleaseError
-from gdppca.releases.noise_floor import rate_error, rates_of
+from gdppca.releases.noise_floor import rate_error
 from gdppca.releases.release import Release
 from gdppca.theory import LoadingIntervals, loading_intervals
 
@@ -64,7 +64,7 @@ def release_intervals(
         sampling=sampling,
         centre_bias=release.centre_bias,
         scale_error=release.scale_error,
-        rates=rates_of(release),
+        rates=release.rates,
         rate_error=rate_error(release),
     )
     same = (np.einsum("kd,kd->k", found.components, release.components) > 0)[:, None]

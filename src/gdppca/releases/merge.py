@@ -18,6 +18,7 @@ from gdppca.privacy import (
     Event,
     GaussianEvent,
     Guarantee,
+    Neighbors,
     NonPrivateEvent,
     PureEvent,
 )
@@ -27,6 +28,8 @@ from gdppca.privacy.guarantee import weakest
 from gdppca.privacy.spending import epsilon_at
 from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
+from gdppca.theory import corrected
+from gdppca.theory.rates import divisors
 
 _PURPOSE = "weakest of the merged groups"
 
@@ -57,7 +60,8 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     Weights are inverse to the expected squared error of each matrix, noise and sampling:
     :math:`1/(\sigma_s^2 d(d+1)/2 + r^4/n_s)`. The centre is the mean of the centres, by rows; what
     their errors add to an eigenvalue is averaged with the same weights as the matrices. A doubt
-    about the scales, which are the same everywhere, stays.
+    about the scales, which are the same everywhere, stays. Where cells are missing each matrix is
+    first brought to the rates of all groups together.
 
     Examples
     --------
@@ -79,12 +83,15 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         raise ParameterError(
             f"`n_components` must not exceed the number of columns {first.n_features}, got {m}."
         )
-    weights, groups = _weights(parts), sum(_scheme(part)["groups"] for part in parts)
-    matrix = sum(w * part.scatter for w, part in zip(weights, parts, strict=True))
-    noise = np.array([part.noise_sd for part in parts])
+    rates = _pooled_rates(parts)
+    factors = [_factors(part, rates) for part in parts]
+    noise = np.array([_noise(part, each) for part, each in zip(parts, factors, strict=True)])
+    weights, groups = _weights(parts, noise), sum(_scheme(part)["groups"] for part in parts)
+    matrix = sum(w * part.scatter * f for w, part, f in zip(weights, parts, factors, strict=True))
+    gaps: dict[str, Any] = {} if rates is None else {"rates": rates}
     drawn = any(part.scale_origin is Origin.PRIVATE for part in parts)
     return Release(
-        components=Spectrum(matrix).leading(m).T,
+        components=Spectrum(corrected(matrix, rates)).leading(m).T,
         scatter=matrix,
         noise_sd=float(np.sqrt(np.sum((weights * noise) ** 2))),
         sign=first.sign,
@@ -101,6 +108,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         scale_error=_largest_error(parts),
         guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
         method=first.method,
+        **gaps,
     )
 
 
@@ -113,8 +121,6 @@ def _check_mergeable(parts: list[Release]) -> None:
             raise ReleaseError(
                 f"Only releases of DPPCA with their matrix can be merged; one is of {part.method}."
             )
-        if part.guarantee.neighbors != "replace-one":
-            raise ReleaseError("Only guarantees for replace-one neighbours can be merged.")
     first = parts[0]
     for one, other in itertools.combinations(parts, 2):
         if np.array_equal(np.asarray(one.scatter), np.asarray(other.scatter)):
@@ -145,12 +151,43 @@ def _scheme(part: Release) -> dict[str, Any]:
     return {"groups": 1, **(part.scheme or {"name": ""})}
 
 
-def _weights(parts: list[Release]) -> np.ndarray:
+def _pooled_rates(parts: list[Release]) -> np.ndarray | None:
+    """Observed rates of all groups together; None where no cell may be missing in any."""
+    found = [part.rates for part in parts]
+    if all(rates is None for rates in found):
+        return None
+    rows = np.array([part.n_samples for part in parts], dtype=float)
+    known = [np.ones(parts[0].n_features) if rates is None else rates for rates in found]
+    if all(np.array_equal(rates, known[0]) for rates in known):
+        return known[0]
+    return np.asarray((rows / rows.sum()) @ np.array(known))
+
+
+def _factors(part: Release, pooled: np.ndarray | None) -> np.ndarray | float:
+    """What brings a matrix from its own rates to others, at the trace that these give."""
+    if pooled is None:
+        return 1.0
+    own = part.rates
+    own = np.ones_like(pooled) if own is None else own
+    return np.asarray(divisors(pooled) / divisors(own) * (own.mean() / pooled.mean()))
+
+
+def _noise(part: Release, factors: np.ndarray | float) -> float:
+    """σ of the packed noise of a matrix times factors: of the same mean square."""
+    if isinstance(factors, float):
+        return part.noise_sd
+    upper = np.triu_indices(len(factors))
+    return part.noise_sd * float(np.sqrt(np.mean(factors[upper] ** 2)))
+
+
+def _weights(parts: list[Release], noise: np.ndarray) -> np.ndarray:
     """Inverse to the expected squared Frobenius error, noise and sampling; adding up to one."""
     assert parts[0].sign is not None
     length = packed_length(parts[0].n_features)
     bound = parts[0].sign["sup_norm"] ** 4
-    errors = [length * part.noise_sd**2 + bound / part.n_samples for part in parts]
+    errors = [
+        length * sd**2 + bound / part.n_samples for sd, part in zip(noise, parts, strict=True)
+    ]
     precisions = 1 / np.array(errors)
     return np.asarray(precisions / precisions.sum())
 
@@ -172,10 +209,11 @@ def _largest_error(parts: list[Release]) -> np.ndarray | None:
 def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
     weaker = weakest(*parts)
+    public = () if weaker.neighbors is Neighbors.ADD_REMOVE else (PUBLIC_GROUP_SIZES,)
     return replace(
         weaker,
         events=_dominating([part.events for part in parts], weaker.delta),
-        assumptions=in_one_of((*weaker.assumptions, PUBLIC_GROUP_SIZES), groups),
+        assumptions=in_one_of((*weaker.assumptions, *public), groups),
     )
 
 

@@ -12,7 +12,6 @@ from gdppca.linalg import eigenvalues_descending
 from gdppca.privacy import GaussianEvent
 from gdppca.theory import (
     components_above_noise,
-    corrected,
     denoised_eigenvalues,
     noise_band,
     rate_errors,
@@ -41,19 +40,14 @@ def known_noise(release: Release) -> KnownNoise:
         release.noise_sd,
         release.n_samples,
         release.centre_bias,
-        rates_of(release),
+        release.rates,
         rate_error(release),
     )
 
 
-def rates_of(release: Release) -> np.ndarray | None:
-    """Observed rates of the columns; None where no cell may be missing."""
-    return getattr(release, "rates", None)
-
-
 def rate_error(release: Release) -> np.ndarray | None:
     """Standard deviations of the rates, by what was drawn for them."""
-    rates, d = rates_of(release), release.n_features
+    rates, d = release.rates, release.n_features
     if rates is None:
         return None
     drawn = [
@@ -61,14 +55,11 @@ def rate_error(release: Release) -> np.ndarray | None:
         for event in release.guarantee.events
         if event.purpose == RATES and isinstance(event, GaussianEvent)
     ]
-    noise = math.sqrt(d) / release.n_samples * drawn[0] if drawn else 0.0
-    return rate_errors(rates, noise, release.n_samples)
-
-
-def corrected_scatter(release: Release) -> np.ndarray:
-    """The matrix whose leading eigenvectors the components are: corrected for missing cells."""
-    assert release.scatter is not None
-    return corrected(release.scatter, rates_of(release))
+    scheme = release.scheme or {}
+    groups = scheme.get("groups", 1)  # merged groups have noise of their own
+    seen = scheme.get("sample", release.n_samples)
+    noise = math.sqrt(d * groups) / seen * drawn[0] if drawn else 0.0
+    return rate_errors(rates, noise, seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +79,10 @@ class SeenSpectrum:
 
 def seen_spectrum(release: Release) -> SeenSpectrum | None:
     """What a release shows of its spectrum; None where it holds no matrix."""
-    if release.scatter is None:
+    matrix = release.matrix
+    if matrix is None:
         return None
-    values = eigenvalues_descending(corrected_scatter(release))
+    values = eigenvalues_descending(matrix)
     noise = known_noise(release)
     low, high = noise_band(values, *noise)
     return SeenSpectrum(

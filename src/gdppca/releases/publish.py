@@ -11,6 +11,8 @@ from gdppca.releases.release import Release
 from gdppca.releases.score_map import published_map
 from gdppca.signs import sign_from_description
 from gdppca.steps.base import State
+from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.centre import Centre
 from gdppca.steps.score_map import MapCounts
 from gdppca.tables.description import Description
 
@@ -71,13 +73,19 @@ def published(
         scale_error=state.scale_error,
         variances=None if state.variances is None else state.variances.variances,
         score_map=None if shown is None else published_map(shown, design, state, entered, seeded),
-        centre_origin=_origin(design.start.location, state.location),
+        centre_origin=_origin(_public_centre(design, state), state.location),
         scale_origin=_origin(design.start.scale, state.scale),
         guarantee=design.guarantee(state.events, entered=entered, seeded=seeded),
         method=method,
         rates=state.rates,
         description=None if description is None else description.to_dict(),
     )
+
+
+def _public_centre(design: Design, state: State) -> object:
+    """A centre that was given, or where a walk had no room for a single look: its start."""
+    walked = any(event.purpose == CENTRE for event in state.events)
+    return design.start.location if walked or design.step(Centre) is None else state.location
 
 
 def _origin(public: object, known: object) -> Origin:

@@ -22,7 +22,9 @@ from gdppca.releases.described import check_description
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words
+from gdppca.sensitivity import Moves
 from gdppca.steps.centre import centre_bias
+from gdppca.theory import corrected
 
 if TYPE_CHECKING:
     from gdppca.releases.variances import NoisyVariances
@@ -141,7 +143,8 @@ class Release:
         scheme = self.scheme or {}
         each = self.n_samples // scheme.get("groups", 1)  # merged groups have centres of their own
         seen = scheme.get("sample", each)
-        return centre_bias(self.guarantee.events, seen, self.n_features)
+        moves = Moves(self.guarantee.neighbors)
+        return centre_bias(self.guarantee.events, seen, self.n_features, moves, self.rates)
 
     @property
     def unit(self) -> Unit:
@@ -163,7 +166,7 @@ class Release:
         """What the components are eigenvectors of: `scatter`, corrected for missing cells."""
         if self.scatter is None or self.rates is None:
             return self.scatter
-        return files.frozen(_corrected(self.scatter, self.rates))
+        return files.frozen(corrected(self.scatter, self.rates))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -293,13 +296,6 @@ _IN_ORDER = (
     *("calibration", "location", "centre_origin", "centre_bias", "scale", "scale_origin"),
     *("scale_error", "variances", "score_map", "plan", "guarantee"),
 )  # as fields stand in a file
-
-
-def _corrected(scatter: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """The scatter as it would be if no cell were missing, cells missing completely at random."""
-    seen = np.outer(rates, rates)
-    np.fill_diagonal(seen, rates)
-    return scatter / seen
 
 
 def _check_score_map(score_map: ScoreMap, m: int) -> None:

@@ -27,7 +27,7 @@ from gdppca.releases import (
 from gdppca.releases.described import Described, by_variable, described, variable_loadings
 from gdppca.report.environment import template
 from gdppca.report.figures import inline_svg
-from gdppca.theory import LoadingIntervals, spherical_eigenvalues_inverse
+from gdppca.theory import LoadingIntervals, variance_shares
 
 _SHOWN_EIGENVALUES = 12
 _SHOWN_GROUPS = 30
@@ -80,7 +80,7 @@ def _shares(release: Release, seen: SeenSpectrum) -> list[float]:
     if release.sign is None or release.sign["name"] != "spherical":
         return []
     try:
-        shares = spherical_eigenvalues_inverse(seen.without_noise)
+        shares = variance_shares(seen.without_noise, release.rates)
     except ParameterError:  # the noise left nothing above zero
         return []
     return [float(share) for share in shares] if np.isfinite(shares).all() else []

@@ -113,6 +113,7 @@ class State:
     fixed: np.ndarray | None = None  # public scales, of indicators say; NaN where there is none
     spread: np.ndarray | None = None  # public guesses of scales; NaN where there is none
     rates: np.ndarray | None = None  # shares of the cells of each column that are there
+    rate_error: np.ndarray | None = None
     number: float | None = None  # of rows or persons, where it is secret: as it was counted
     number_sd: float = 0.0
     estimate: int | None = None  # the same, by all that was drawn

@@ -133,7 +133,11 @@ def _noise(squared_sensitivity: float, share: float, limits: tuple[float, float]
 
 
 def centre_bias(
-    events: Iterable[Event], n_samples: float, n_features: int, moves: Moves = REPLACING
+    events: Iterable[Event],
+    n_samples: float,
+    n_features: int,
+    moves: Moves = REPLACING,
+    rates: np.ndarray | None = None,
 ) -> float:
     """About how much the error of a private centre adds to an eigenvalue of the sign covariance.
 
@@ -149,7 +153,10 @@ def centre_bias(
         return 0.0
     look, gradient = 2 * moves.sides**2, moves.sides**2  # squared sensitivities
     precision = n_samples**2 * (1 / (look * polish[0] ** 2) + 1 / (gradient * polish[1] ** 2))
-    return n_features / precision
+    growth = 1.0  # where cells are missing a coordinate is seen less often, and nearer
+    if rates is not None:
+        growth = float(np.mean(rates) * np.mean(rates**-2.0))
+    return growth * n_features / precision
 
 
 @dataclass(frozen=True, kw_only=True)

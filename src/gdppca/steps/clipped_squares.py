@@ -30,14 +30,22 @@ def square_sums(
     return exact_sums(np.nan_to_num(ways) ** 2, parts, _STEPS)
 
 
-def gaussian_ratio(shares: np.ndarray) -> np.ndarray:
-    """Standard deviation σ/b of the Gaussian for which E min(y²/b², 1) is as given."""
+def gaussian_ratio(shares: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Standard deviation σ/b of the Gaussian for which E min(y²/b², 1) is as given.
+
+    Of a mixture of Gaussians, as many as there are rows in `sizes`, which is their σ over this one.
+    """
     low, high = np.full((2, *shares.shape), [[_SMALLEST], [_LARGEST_RATIO]])
     for _ in range(60):
         middle = np.sqrt(low * high)
-        above = gaussian_share(middle) > shares
+        whole = gaussian_share(middle) if sizes is None else _mixed_share(middle, sizes)
+        above = whole > shares
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     return np.where(low > _SMALLEST, low, 0.0)
+
+
+def _mixed_share(ratio: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    return np.asarray(np.mean(gaussian_share(np.maximum(ratio * sizes, _SMALLEST)), axis=0))
 
 
 def gaussian_share(ratio: np.ndarray) -> np.ndarray:
@@ -45,3 +53,8 @@ def gaussian_share(ratio: np.ndarray) -> np.ndarray:
     cut = 1 / ratio
     inside = special.erf(cut / SQRT2) - 2 * cut * np.exp(-(cut**2) / 2) / math.sqrt(2 * math.pi)
     return ratio**2 * inside + special.erfc(cut / SQRT2)
+
+
+def gaussian_slope(ratio: np.ndarray) -> np.ndarray:
+    """How `gaussian_share` changes with the logarithm of t: 2 E[t²Z², |tZ| < 1]."""
+    return 2 * (gaussian_share(ratio) - special.erfc(1 / (ratio * SQRT2)))

@@ -13,7 +13,8 @@ from gdppca.steps.base import Public, Rows, State, gaussian_event
 
 PURPOSE = "count"
 SHARE = 0.02  # of μ²
-LEAST = 10.0  # a smaller number is taken for this one: what is divided by it stays a number
+# A smaller or larger number is taken for these: what is divided by it has been looked at before.
+LEAST, MOST = 10.0, 2.0**40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,5 +42,10 @@ class Count:
         """About how many there are."""
         exact = np.array([float(table.n_samples)])
         noisy = noised(exact, self._multiplier, self.public.moves.count(), noise)
-        number, sd = max(float(noisy.values[0]), LEAST), noisy.sd
-        return state.with_(number=number, number_sd=sd, events=self.events)
+        number = within_limits(float(noisy.values[0]))
+        return state.with_(number=number, number_sd=noisy.sd, events=self.events)
+
+
+def within_limits(number: float) -> float:
+    """A number of rows or persons that a design can be made for, whatever the noise."""
+    return min(max(number, LEAST), MOST)

@@ -364,8 +364,11 @@ def private_counts(
     return np.where((counts > 0) & (noisy >= level.threshold), noisy, 0)
 
 
-def automatic_bins(rows: float, noise_sd: float) -> int:
+def automatic_bins(rows: float, noise_sd: float, groups: int = 1) -> int:
     r"""Bins per axis that balance blur, chance and noise, from public numbers.
+
+    No more than `MOST_CELLS` over all groups allow: a number of rows that was counted before must
+    not end in a refusal.
 
     The integrated squared error of a histogram of a Gaussian with k bins on each side of a frame
     of width W is about :math:`BW^2/(48\pi k^2) + k^2/(nW^2) + k^4 s^2/(n^2W^2)` (Scott 1979, and
@@ -375,4 +378,5 @@ def automatic_bins(rows: float, noise_sd: float) -> int:
     blur = _STRUCTURE * _FRAME_WIDTH**2 / (48 * math.pi * k**2)
     chance = k**2 / (rows * _FRAME_WIDTH**2)
     error = blur + chance + (k**2 * noise_sd / (rows * _FRAME_WIDTH)) ** 2
-    return int(k[np.argmin(error)])
+    most = math.isqrt(max(MOST_CELLS // groups - 1, 0))
+    return min(int(k[np.argmin(error)]), max(most, _BIN_RANGE[0]))

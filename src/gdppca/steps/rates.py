@@ -10,7 +10,7 @@ import numpy as np
 from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
 from gdppca.steps.base import Public, Rows, State, gaussian_event
-from gdppca.theory.rates import LEAST_RATE
+from gdppca.theory import rate_errors, shrunk_rates
 
 PURPOSE = "rates"
 SHARE = 0.05  # of what scales, centre and matrix have together, of μ²
@@ -44,12 +44,9 @@ class Rates:
         there = np.count_nonzero(~np.isnan(sample.single), axis=0).astype(float)
         bound = self.public.moves.rates(self.public.n_features)
         noisy = noised(there, self._multiplier, bound, noise)
-        rates = _shrunk(noisy.values / sample.number, noisy.sd / sample.number)
-        return state.with_(rates=np.clip(rates, LEAST_RATE, 1.0), events=self.events)
-
-
-def _shrunk(rates: np.ndarray, sd: float) -> np.ndarray:
-    """Rates as far from their mean as they are thought to be without noise."""
-    mean = float(rates.mean())
-    spread = max(float(rates.var()) - sd**2, 0.0)
-    return mean + (rates - mean) * (spread / (spread + sd**2) if spread > 0 or sd > 0 else 1.0)
+        rates = shrunk_rates(noisy.values / sample.number, noisy.sd / sample.number)
+        return state.with_(
+            rates=rates,
+            rate_error=rate_errors(rates, noisy.sd / sample.number, sample.number),
+            events=self.events,
+        )

@@ -18,9 +18,11 @@ from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
 from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
-from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
+from gdppca.steps.clipped_squares import gaussian_ratio, gaussian_slope, square_sums
 from gdppca.steps.pairing import halved_differences
 from gdppca.steps.scale import (
+    GUESS,
+    LAG,
     PURPOSE,
     SLOPE,
     START,
@@ -32,8 +34,6 @@ from gdppca.steps.scale import (
 )
 from gdppca.tables.base import Sample
 
-_OF_SIZES = ("scale", "found", "ties")
-
 _REACH = 1.5  # k: where squares are clipped, in standard deviations
 _TIED_REACH = (2.0, 1.4)  # at first and last where a column takes few values, plus
 _DIFFERING_REACH = 0.8  # times the share of values that differ
@@ -42,6 +42,8 @@ _TAILS = 1.35  # error over the noise of the last step: 1.15 for normal tails, 1
 _SAMPLING_SD = 0.83  # of log s of a normal column, times the root of the number of sizes
 _PAIRING_SD = 0.65  # the part of it that other random pairs of the same rows would change
 _LONGEST_CHANGE = math.log(2.5)  # of the logarithm in a step
+_LONGEST_FROM_GUESS = math.log(4)  # which may be off by any factor, as by one of the unit
+_SOME_DOUBT = 1e-9  # of what is known without noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,7 @@ class Refinement:
 
     @property
     def _multipliers(self) -> list[float]:
-        _, *shares = self._sized.shares(self.public.n_seen, self.mu)
+        _, *shares = self._sized.shares(self.public, self.mu)
         return [1 / (self.mu * math.sqrt(share)) for share in shares]
 
     @property
@@ -87,7 +89,7 @@ class Refinement:
         scale, error = coarse.scale.copy(), np.zeros(d)
         scale[columns], error[columns] = refined(
             _only(table.sample(self.public.n_seen), columns),
-            CoarseScale(**{name: getattr(coarse, name)[columns] for name in _OF_SIZES}),
+            coarse.only(columns),
             None if state.location is None else state.location[columns],
             self._multipliers,
             noise,
@@ -118,7 +120,7 @@ def refined(
     sizes = _Sizes.of(sample, center, paired, noise, rates)
     # Halves, as they are summed: of pairs √2 times as large, and of those that differ.
     unit = 0.5 * np.where(paired, SQRT2 / np.sqrt(1 - coarse.ties), 1.0)
-    spread, error = _followed(sizes, coarse.ties, coarse.scale * unit, multipliers, noise, moves)
+    spread, error = _followed(sizes, coarse, coarse.scale * unit, multipliers, noise, moves)
     error = np.hypot(error, np.where(paired, _PAIRING_SD / np.sqrt(sizes.numbers), 0.0))
     error = np.where(coarse.found, error, np.inf)
     return np.where(np.isfinite(error), spread / unit, 1.0), error
@@ -126,7 +128,7 @@ def refined(
 
 def _followed(
     sizes: _Sizes,
-    ties: np.ndarray,
+    coarse: CoarseScale,
     spread: np.ndarray,
     multipliers: list[float],
     noise: Noise,
@@ -134,17 +136,21 @@ def _followed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard deviation of the sizes that are not zero, and the error of its logarithm.
 
-    A step is believed as far as it is surer than the counts by octave were.
+    A step is believed as far as it is surer than the counts by octave were. A guess and all steps
+    after it are averaged, each as far as it is sure: where tails are heavy, a step leaves a part.
     """
-    error = np.full(len(spread), START)
+    doubt = np.where(coarse.is_guess, GUESS, START)
     for step, multiplier in enumerate(multipliers, start=1):
-        reach = _reach(ties, last=step == len(multipliers))
-        change, sd = _measured(sizes, ties, spread, reach, multiplier, noise, moves)
-        gain = START**2 / (START**2 + sd**2)
+        reach = _reach(coarse.ties, last=step == len(multipliers))
+        change, sd = _measured(sizes, coarse, spread, reach, multiplier, noise, moves)
+        gain = doubt**2 / (doubt**2 + sd**2)
         spread = spread * np.exp(gain * change)
         error = _TAILS * sd * np.sqrt(gain)
-    # A last step as long as can be has not arrived: the size was noise.
-    arrived = np.abs(change) < _LONGEST_CHANGE
+        left = np.hypot(sd * np.sqrt(gain), LAG * gain * change) + _SOME_DOUBT
+        doubt = np.where(coarse.is_guess, left, doubt)
+    error = np.where(coarse.is_guess, _TAILS * left, error)
+    # A last step as long as can be has not arrived: the size was noise, where nobody guessed it.
+    arrived = coarse.is_guess | (np.abs(change) < _LONGEST_CHANGE)
     return spread, np.where(arrived, error, np.inf)
 
 
@@ -156,7 +162,7 @@ def _reach(ties: np.ndarray, *, last: bool) -> np.ndarray:
 
 def _measured(
     sizes: _Sizes,
-    ties: np.ndarray,
+    coarse: CoarseScale,
     spread: np.ndarray,
     reach: np.ndarray,
     multiplier: float,
@@ -164,7 +170,7 @@ def _measured(
     moves: Moves,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How much larger the logarithm of the spread seems, and the noise of that."""
-    tied, differing = ties > 0, 1 - ties
+    tied, differing = coarse.ties > 0, 1 - coarse.ties
     bounds = np.clip(reach * spread, np.finfo(float).tiny, LARGEST)
     bound = moves.bounded_sums(len(spread), weighted=sizes.parts is not None)
     noisy, sigma = noised(sizes.clipped_squares(bounds), multiplier, bound, noise)
@@ -173,9 +179,10 @@ def _measured(
     # The mean square itself where a column takes few values: right for a yes or no.
     ratio = reach * np.where(tied, np.sqrt(shares), gaussian_ratio(shares))
     slope = differing * np.where(tied, 2 / reach**2, SLOPE)
+    slope = np.where(coarse.is_guess, gaussian_slope(ratio / reach), slope)  # at any distance
     with np.errstate(divide="ignore"):
         change = np.log(ratio) * np.where(tied, 1.0, _STRETCH)
-    longest = _LONGEST_CHANGE
+    longest = np.where(coarse.is_guess, _LONGEST_FROM_GUESS, _LONGEST_CHANGE)
     return np.clip(change, -longest, longest), sigma / (sizes.numbers * slope)
 
 

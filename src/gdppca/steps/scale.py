@@ -25,11 +25,12 @@ from gdppca.steps.pairing import halved_differences
 PURPOSE = "scale"
 
 START = 0.4  # error of the logarithm after the counts by octave, at most about
+GUESS = 0.8  # and of a public guess, about: one that is off by four is believed to be possible
 # Noise of the counts by octave, as a share of the pairs: needed to find the size of a column; and
 # wanted to find that of a rare yes, up to a small share of the budget.
 _NEEDED_SD, _WANTED_SD, _WANTED_SHARE = 0.08, 0.012, 0.18
 _OCTAVE_SHARES = (0.05, 0.5)  # least and most that they take
-_LAG = 0.4  # share of an error that a step leaves where tails are heavy, 1 - 0.255/0.425, and
+LAG = 0.4  # share of an error that a step leaves where tails are heavy, 1 - 0.255/0.425, and
 # therefore of each step's budget that the one before it gets
 _MOST_STEPS = 8
 SLOPE = 0.425  # of the mean of clipped squares in log s, normal; Cauchy 0.255
@@ -37,6 +38,7 @@ _NORMAL_MEDIAN = 0.6744897501960817  # of |x|
 _NOISELESS_STEPS = 60
 _SURE = 3.2  # standard deviations of noise that a share of zeros must exceed
 _SURE_OF_A_SIZE = 4.6  # and the fullest of some 250 bins and pairs of bins, in every column
+_WHOLE_PAIRS = 0.25  # share of pairs without a missing cell where half of the cells are missing
 _FEWEST_TIES = 0.05  # share of equal values from which a column is taken as discrete
 _LOST = 0.08  # noise of a count by octave beyond which the size of a column may be lost
 _POOR = 0.5  # expected error of a logarithm at which a scale says next to nothing
@@ -49,13 +51,28 @@ class CoarseScale:
     scale: np.ndarray
     found: np.ndarray  # which columns vary enough to be measured; the others keep the scale 1
     ties: np.ndarray  # sure share of equal values
+    guessed: np.ndarray | None = None  # which are public guesses, for which nothing was drawn
+
+    @property
+    def is_guess(self) -> np.ndarray:
+        """Of every column, whether its size is a public guess."""
+        return np.full(len(self.scale), False) if self.guessed is None else self.guessed
 
     def with_(self, columns: list[int], other: CoarseScale) -> CoarseScale:
         """The same with others in the place of some columns."""
-        both = {name: getattr(self, name).copy() for name in ("scale", "found", "ties")}
-        for name, values in both.items():
-            values[columns] = getattr(other, name)
-        return CoarseScale(**both)
+        mixed = {name: values.copy() for name, values in self._columns.items()}
+        for name, values in mixed.items():
+            values[columns] = other._columns[name]
+        return CoarseScale(**mixed)
+
+    def only(self, columns: list[int]) -> CoarseScale:
+        """Some of the columns."""
+        return CoarseScale(**{name: values[columns] for name, values in self._columns.items()})
+
+    @property
+    def _columns(self) -> dict[str, np.ndarray]:
+        same = {name: getattr(self, name) for name in ("scale", "found", "ties")}
+        return same | {"guessed": self.is_guess}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +97,7 @@ class Scale:
 
     @property
     def _multiplier(self) -> float:
-        share, *_ = self._sized.shares(self.public.n_seen, self.mu)
+        share, *_ = self._sized.shares(self.public, self.mu)
         return 1 / (self.mu * math.sqrt(share))
 
     @property
@@ -92,7 +109,7 @@ class Scale:
     def lost(self) -> str | None:
         """Why noise would win over the scales, and what would do; None where it would not."""
         n, d = self.public.n_seen, len(self._sized.unknown)
-        times = lacking_room(n, d, self.mu)
+        times = lacking_room(n, d, self.mu, whole=whole_pairs(self.public))
         if times <= 1:
             return None
         whole = self.mu / math.sqrt(self.share)
@@ -148,7 +165,8 @@ def known_sizes(state: State, n_features: int) -> CoarseScale:
     scale = np.ones(n_features)
     for known in (spread, fixed):
         scale = scale if known is None else np.where(np.isnan(known), scale, known)
-    return CoarseScale(scale=scale, found=np.full(n_features, True), ties=np.zeros(n_features))
+    every = np.full(n_features, True)
+    return CoarseScale(scale=scale, found=every, ties=np.zeros(n_features), guessed=every.copy())
 
 
 @dataclass(frozen=True)
@@ -170,13 +188,24 @@ class Sized:
         new = free if state.spread is None else free & np.isnan(state.spread)
         return cls(*(tuple(np.flatnonzero(some).tolist()) for some in (free, new)))
 
-    def shares(self, n_samples: float, mu: float) -> tuple[float, ...]:
+    def shares(self, public: Public, mu: float) -> tuple[float, ...]:
         """Shares of μ² of the counts by octave and of the steps after them."""
-        return step_shares(n_samples, len(self.columns), mu, len(self.unknown))
+        whole = whole_pairs(public)
+        return step_shares(public.n_seen, len(self.columns), mu, len(self.unknown), whole=whole)
+
+
+def whole_pairs(public: Public) -> float:
+    """Share of the pairs that have no missing cell in a column, as far as is known beforehand."""
+    return _WHOLE_PAIRS if public.gaps else 1.0
 
 
 def step_shares(
-    n_samples: float, n_features: int, mu: float, unknown: int | None = None
+    n_samples: float,
+    n_features: int,
+    mu: float,
+    unknown: int | None = None,
+    *,
+    whole: float = 1.0,
 ) -> tuple[float, ...]:
     """Shares of μ² of the counts by octave and of the steps after them.
 
@@ -189,11 +218,12 @@ def step_shares(
     noise = _octave_noise(n_samples, unknown, mu, 1.0)
     wanted = min((noise / _WANTED_SD) ** 2, _WANTED_SHARE)
     least, most = _OCTAVE_SHARES
-    octaves = min(max((noise / _NEEDED_SD) ** 2, wanted, least), most) if unknown else 0.0
+    needed = (noise / whole / _NEEDED_SD) ** 2
+    octaves = min(max(needed, wanted, least), most) if unknown else 0.0
     left = 1 - octaves
-    noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - _LAG) * left))
-    steps = math.ceil(math.log(noise / (2 * START)) / math.log(_LAG))
-    weights = [_LAG**k for k in reversed(range(min(max(steps, 2), _MOST_STEPS)))]
+    noise = step_noise(n_samples, n_features, mu * math.sqrt((1 - LAG) * left))
+    steps = math.ceil(math.log(noise / (2 * START)) / math.log(LAG))
+    weights = [LAG**k for k in reversed(range(min(max(steps, 2), _MOST_STEPS)))]
     return (octaves, *(left * weight / sum(weights) for weight in weights))
 
 
@@ -226,12 +256,14 @@ def _octaves(
     # One bin or two together, whichever stands out more from the noise.
     heights = np.maximum((shares[:, 2:-2] + shares[:, 3:-1]) / SQRT2, shares[:, 2:-2])
     fullest = np.argmax(heights, axis=1)
-    found = heights.max(axis=1) > _SURE_OF_A_SIZE * sd.ravel()
     around = np.stack([shares[np.arange(d), fullest + k] for k in range(1, 5)], axis=1)
     around = np.where(around > 3 * sd, around, 0.0)  # noise alone is no size
     sure = np.maximum(_SURE * sd.ravel(), _FEWEST_TIES)
     zeros = np.where(shares[:, 0] > sure, shares[:, 0], 0.0)
     ties = np.clip(zeros, 0.0, 1 - 0.5 * np.clip(heights.max(axis=1), 1e-9, 1.0))
+    # A column with gaps has a size if it has no ties, and rather the likeliest one than none.
+    certain = np.where((np.ndim(n) > 0) & (zeros == 0), _SURE, _SURE_OF_A_SIZE)
+    found = heights.max(axis=1) > certain * sd.ravel()
     return np.exp2(2 * (fullest + _median_bin(around)) - OCTAVES - 4), ties * found, found
 
 
@@ -245,10 +277,10 @@ def _median_bin(shares: np.ndarray) -> np.ndarray:
     return k + np.where(own > 0, (half[:, 0] - below) / np.where(own > 0, own, 1.0), 0.5)
 
 
-def lacking_room(n_samples: float, n_features: int, mu: float) -> float:
+def lacking_room(n_samples: float, n_features: int, mu: float, *, whole: float = 1.0) -> float:
     """How many times the rows, or the μ, private scales would take; 1 where they have enough."""
     if math.isinf(mu):
         return 1.0
-    octaves = _octave_noise(n_samples, n_features, mu, _OCTAVE_SHARES[1]) / _LOST
-    last = mu * math.sqrt((1 - _OCTAVE_SHARES[1]) / (1 + _LAG))
+    octaves = _octave_noise(n_samples * whole, n_features, mu, _OCTAVE_SHARES[1]) / _LOST
+    last = mu * math.sqrt((1 - _OCTAVE_SHARES[1]) / (1 + LAG))
     return max(octaves, step_noise(n_samples // 2, n_features, last) / _POOR, 1.0)

@@ -18,7 +18,7 @@ from gdppca.sensitivity import CALIBRATIONS, REPLACING, Moves, paper_sensitivity
 from gdppca.signs import Sign, Spherical
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.centre import centre_bias
-from gdppca.steps.count import LEAST
+from gdppca.steps.count import within_limits
 from gdppca.theory import components_above_noise
 
 PURPOSE = "scatter"
@@ -160,14 +160,14 @@ class Scatter:
     def _number(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> int:
         """How many rows or persons there are by count and trace together; spherical signs add one.
 
-        Each as far as it is sure.
+        Each as far as it is sure. Weighted rows add their weights, which tell no number.
         """
         n, sd = self.public.n_samples, state.number_sd
-        if not isinstance(state.sign, Spherical) or sd == 0:
+        if not isinstance(state.sign, Spherical) or self.public.weighted or sd == 0:
             return n
         by_trace, trace_sd = n * float(np.trace(K_tilde)), n * noise_sd * math.sqrt(len(K_tilde))
         weight = sd**2 / (sd**2 + trace_sd**2)
-        return round(max(n + weight * (by_trace - n), LEAST))
+        return round(within_limits(n + weight * (by_trace - n)))
 
     def level(self, state: State) -> ScatterNoise:
         """Its noise, beside what was drawn before."""
@@ -184,10 +184,9 @@ class Scatter:
         n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
         bias = 0.0
         if state.location is not None:
-            bias = centre_bias(state.events, seen, d, self.public.moves)
-        if state.rates is None:
-            return components_above_noise(eigenvalues, noise_sd, n, bias)
-        return components_above_noise(eigenvalues, noise_sd, n, bias, rates=state.rates)
+            bias = centre_bias(state.events, seen, d, self.public.moves, state.rates)
+        gaps = (state.rates, state.rate_error)
+        return components_above_noise(eigenvalues, noise_sd, n, bias, *gaps)
 
 
 def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:

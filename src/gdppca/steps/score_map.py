@@ -17,12 +17,11 @@ from gdppca.privacy import Event, NonPrivateEvent, PureEvent
 from gdppca.steps import histogram
 from gdppca.steps.base import Public, Rows, State
 from gdppca.steps.histogram import FRAME_PURPOSE, PURPOSE, AxisBudget, HistogramNoise
-from gdppca.tables.base import divided, filled
+from gdppca.steps.likely import Likely
+from gdppca.tables.base import divided
 
 Span = tuple[float, float]
 _USUAL_ROWS = 2000  # for which shares are made where the number of rows is secret
-_ROWS_AT_ONCE = 2**14
-_TINY = 1e-9  # of a component that no cell of a row tells anything of
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +113,7 @@ class MapCounts:
         if isinstance(self.bins, str):
             _validate.one_of(("auto",), bins=self.bins)
             rows = self.public.n_seen / self.groups
-            return (histogram.automatic_bins(rows, self.level.noise_sd),) * 2
+            return (histogram.automatic_bins(rows, self.level.noise_sd, self.groups),) * 2
         if np.ndim(self.bins) == 0:
             return (_validate.count(bins=self.bins),) * 2
         if np.shape(self.bins) == (2,):
@@ -156,38 +155,13 @@ class MapCounts:
         """
         with np.errstate(over="ignore", under="ignore"):
             if state.rates is not None:
-                return _likely_scores(rows, state)[:, list(self.axes)]
+                return Likely.of(state).scores(rows, state)[:, list(self.axes)]
             if state.location is not None:
                 rows = np.clip(rows - state.location, -LARGEST, LARGEST)
             rows = divided(rows, state.scale)
             # Every row is scaled by its own power of two, so that no sum overflows.
             _, exponent = np.frexp(np.max(np.abs(rows), axis=1))
-            scores = np.ldexp(rows, -exponent[:, None]) @ state.components[list(self.axes)].T
+            # einsum and not a matrix product: a row's bits are its own, however many others are.
+            directions = state.components[list(self.axes)]
+            scores = np.einsum("nd,md->nm", np.ldexp(rows, -exponent[:, None]), directions)
             return np.clip(np.ldexp(scores, exponent[:, None]), -LARGEST, LARGEST)
-
-
-def _likely_scores(rows: np.ndarray, state: State) -> np.ndarray:
-    """Scores of rows with missing cells: by least squares from the cells that are there.
-
-    With columns z = V's + e, e as large in each as the released spectrum says beyond the
-    components, the likeliest scores are (V_o V_o' + r I)⁻¹ V_o z_o over the cells o of the row,
-    with r small beside what is known of them. Each row by itself, from what is released.
-    """
-    V, m = state.components, len(state.components)
-    values = state.eigenvalues
-    assert values is not None
-    rest = max(float(np.mean(values[m:])), 0.0) if len(values) > m else 0.0
-    ridge = np.diag(rest / np.maximum(values[:m], max(rest, np.finfo(float).tiny)))
-    scores = np.empty((len(rows), m))
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        some = slice(start, start + _ROWS_AT_ONCE)
-        center = np.zeros(rows.shape[1]) if state.location is None else state.location
-        away = np.clip(filled(rows[some], center) - center, -LARGEST, LARGEST)
-        there = (~np.isnan(rows[some])).astype(float)
-        z = divided(away, state.scale)
-        _, exponent = np.frexp(np.max(np.abs(z), axis=1))
-        known = np.einsum("kd,nd,ld->nkl", V, there, V) + ridge + _TINY * np.eye(m)
-        seen = np.einsum("nd,kd->nk", np.ldexp(z, -exponent[:, None]), V)
-        likely = np.linalg.solve(known, seen[..., None])[..., 0]
-        scores[some] = np.clip(np.ldexp(likely, exponent[:, None]), -LARGEST, LARGEST)
-    return scores

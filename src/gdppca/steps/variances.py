@@ -16,9 +16,9 @@ from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.steps.base import Public, Rows, State
 from gdppca.steps.bisection import bisected, bisection_events
 from gdppca.steps.clipped_squares import gaussian_ratio, square_sums
+from gdppca.steps.likely import Likely
 from gdppca.steps.pairing import halved_differences
 from gdppca.tables.base import divided
-from gdppca.theory.rates import corrected, divisors
 
 METHODS = ("huber", "winsorized", "clipped")
 PURPOSE, BOUNDS_PURPOSE = "variances", "bounds of the variances"
@@ -28,7 +28,6 @@ _LEVELS = _OCTAVES + _FINE
 _BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
 _REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
 _MEDIAN = float(norm.ppf(0.75))  # median of |Z|
-_LEAST_SEEN = 1e-3  # share of a variance that is believed to be seen at least
 _TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
 
 
@@ -49,7 +48,8 @@ class Variances:
     noisy counts per component find its bound b (`Moves.counts_below`). Then
     :math:`\sum \min(y^2/b^2, 1)`, each term rounded to 2⁻²⁴ so that the sum is exact
     (`Moves.bounded_sums`). Eleven Gaussian events that compose to exactly (ε, δ);
-    docs/proofs/spectrum.md.
+    docs/proofs/spectrum.md. Where cells may be missing y is the likely score of one row around the
+    released centre, from that row alone, and one row moves one of n.
     """
 
     public: Public
@@ -105,19 +105,20 @@ class Variances:
         """Variances of the components that are known."""
         noise = noise.stream(PURPOSE) if self.joint else noise
         sample = table.sample(self.public.n_seen)
-        X, n = divided(sample.single, state.scale), sample.number // 2
-        sizes = paired_sizes(X, state.components, noise)  # not private
+        n, told = sample.number // 2, None
+        if state.rates is None:
+            sizes = paired_sizes(divided(sample.single, state.scale), state.components, noise)
+        else:
+            law, n = Likely.of(state), sample.number
+            sizes, told = np.abs(law.scores(sample.single, state)), law.reliabilities(state.rates)
         m = sizes.shape[1]
         bounds = self._bounds(sizes, n, noise)
         squares, bound = square_sums(sizes, bounds), self.public.moves.bounded_sums(m)
         sums, sd = noised(squares, self._multipliers[1], bound, noise)
         variances, up, down = (
-            self._variances((sums + move) / n, bounds) for move in (0.0, sd, -sd)
+            self._variances((sums + move) / n, bounds, told) for move in (0.0, sd, -sd)
         )
-        seen = _seen_share(state)
-        found = DrawnVariances(
-            variances / seen, np.maximum(up - variances, variances - down) / seen
-        )
+        found = DrawnVariances(variances, np.maximum(up - variances, variances - down))
         return state.with_(variances=found, events=self.events)
 
     def _bounds(self, sizes: np.ndarray, n: float, noise: Noise) -> np.ndarray:
@@ -134,41 +135,24 @@ class Variances:
         found = _grid(index + 0.5)
         return found if self.method == "winsorized" else found * _REACH[self.method] / _MEDIAN
 
-    def _variances(self, shares: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-        """Variances from the noisy means of min(y²/b², 1)."""
+    def _variances(
+        self, shares: np.ndarray, bounds: np.ndarray, told: np.ndarray | None
+    ) -> np.ndarray:
+        """Variances from the noisy means of min(y²/b², 1), where rows tell so much of them."""
         shares = np.clip(shares, 0.0, 1.0)
         if self.method == "clipped":
-            return bounds**2 * shares
-        return (bounds * gaussian_ratio(shares)) ** 2
+            return bounds**2 * shares / (1.0 if told is None else np.mean(told, axis=0))
+        ratio = gaussian_ratio(shares, None if told is None else np.sqrt(told))
+        return (bounds * ratio) ** 2
 
 
 def paired_sizes(X: np.ndarray, components: np.ndarray, noise: Noise) -> np.ndarray:
-    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows.
-
-    A difference of which a cell is missing is zero there.
-    """
-    unit, length = directions(np.nan_to_num(halved_differences(X, noise)))
+    """|V (x_i - x_j)|/√2 for random disjoint pairs, (⌊n/2⌋, m); finite for all finite rows."""
+    unit, length = directions(halved_differences(X, noise))
     # einsum and not a matrix product: each pair's bits are then its own whatever the others are.
     cosines = np.minimum(np.abs(np.einsum("nd,md->nm", unit, components)), 1.0)
     with np.errstate(over="ignore"):
         return np.minimum(cosines * np.minimum(SQRT2 * length, LARGEST)[:, None], LARGEST)
-
-
-def _seen_share(state: State) -> np.ndarray | float:
-    """Share of each component's variance that differences with missing cells show.
-
-    From the released matrix alone: its shape, and how often both cells of a pair are there.
-    """
-    if state.rates is None:
-        return 1.0
-    assert state.scatter is not None
-    matrix = corrected(state.scatter, state.rates)
-    values, vectors = np.linalg.eigh(matrix)
-    shape = (vectors * np.maximum(values, 1e-3 * values.max())) @ vectors.T
-    both = divisors(state.rates**2)
-    V = state.components
-    whole, seen = (np.einsum("md,de,me->m", V, part, V) for part in (shape, shape * both))
-    return np.clip(seen / whole, _LEAST_SEEN, 1.0)
 
 
 def _grid(index: np.ndarray) -> np.ndarray:

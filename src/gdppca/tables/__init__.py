@@ -2,5 +2,6 @@
 
 from gdppca.tables.describing import describe
 from gdppca.tables.description import Column, Description
+from gdppca.tables.sql import Query
 
-__all__ = ["Column", "Description", "describe"]
+__all__ = ["Column", "Description", "Query", "describe"]

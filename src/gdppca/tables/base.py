@@ -37,6 +37,7 @@ Result = TypeVar("Result")
 
 LARGEST_SAMPLE = 2**17  # rows
 _SAMPLE_ENTRIES = 2**24  # numbers: 128 MB
+_SURE = 8.0  # standard deviations that a count is not below, but for once in 10¹⁵
 # On a cluster samples have keys of their own: a partition may be read in another order the next
 # time, and whoever gets a low key then must not depend on who had one before.
 SAMPLE_PARTS = 2**32
@@ -151,19 +152,22 @@ class Sample:
     def __len__(self) -> int:
         return len(self.single)
 
-    def standing_for(self, number: float, size: int) -> Sample:
+    def standing_for(self, number: float, size: int, sd: float = 0.0) -> Sample:
         """About so many of a secret number that was counted: whose keys are low enough for it.
 
-        Who is among them depends on the keys and on what was drawn, on nothing else.
+        Who is among them depends on the keys and on what was drawn, on nothing else. So all whose
+        keys are as low must have been read, as few or many as there are: the count may be too small
+        by its noise.
         """
         if self.keys is None:
             return replace(self, number=number)
-        kept = self.keys <= np.uint64(key_threshold(size, round(number)))
+        most = number + _SURE * sd
+        kept = self.keys <= np.uint64(key_threshold(size, round(most)))
         places = np.cumsum(kept) - 1
         single = self.one_each
         return Sample(
             self.values[kept],
-            min(number, size),
+            number * min(1.0, size / most),
             None if self.parts is None else self.parts[kept],
             None if single is None else places[single[kept[single]]],
             self.keys[kept],
@@ -316,6 +320,8 @@ class InParts(AtHand):
         paired = of_persons and not isinstance(sums, SignSum)
         if sums.n_samples != (self.n_samples if paired else rows):
             raise changed(what)
+        if rows == 0:  # who was the last one must not show by a failure
+            return Exact(np.zeros((self.n_features,) * 2), 0)
         if of_persons and isinstance(sums, SignSum):
             return Exact(sums.mean(self.n_samples), self.n_samples)
         return sums

@@ -46,3 +46,25 @@ def _with_gaps(view: Any, numbers: np.ndarray) -> np.ndarray:
     bits = np.unpackbits(np.asarray(view.buffer(0)).view(np.uint8), bitorder="little")
     there = bits[view.offset : view.offset + view.length].astype(bool)
     return np.where(there, numbers, np.nan)
+
+
+def stream_of(values: np.ndarray) -> Any:
+    """A matrix as something that DuckDB can read again and again, in columns c0, c1, …"""
+    columns = [np.ascontiguousarray(values[:, k], dtype=float) for k in range(values.shape[1])]
+    each = [
+        nanoarrow.c_array_from_buffers(nanoarrow.float64(), len(values), [None, column])
+        for column in columns
+    ]
+    schema = nanoarrow.struct({f"c{k}": nanoarrow.float64() for k in range(len(each))})
+    rows = nanoarrow.c_array_from_buffers(schema, len(values), [None], children=each)
+    return _Again(rows)
+
+
+class _Again:
+    """Rows that give a new stream to everybody who asks."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return nanoarrow.c_array_stream(self._rows).__arrow_c_stream__(requested_schema)

@@ -95,11 +95,11 @@ class DaskEngine(InParts):
             add = partial(plan.add, work.split_group, self._keys)
             sources = [partial(add, *group) for group in self._groups(plan)]
             count = _bucket_count(sum(self._lengths) * self._reader.width)
-            summed_by = [work.sum_in_order, recipe]
+            add_sum = partial(plan.add, work.sum_in_order, recipe)
             if of_persons:
-                summed_by = [work.sum_persons, recipe, self._reader]
+                add_sum = partial(plan.add, work.sum_persons, recipe, self._reader)
             buckets = _dealt_out(plan, sources, range(count), count)
-            sums = [plan.add(*summed_by, pieces) for pieces in buckets]
+            sums = [add_sum(pieces) for pieces in buckets]
         else:
             sums = [plan.add(work.sum_group, recipe, *group) for group in self._groups(plan)]
         return self._merged(plan, recipe, sums, progress)

@@ -145,7 +145,7 @@ def described_rows(description: Description, types: dict[str, str], where: str) 
         if not re.fullmatch(_READABLE.get(column.type, ".*"), cell.kind):
             raise ColumnTypeError(
                 f"Column '{column.name}' of {where} is declared as {cell.kind} there, which cannot "
-                f"be read as {column.type}. Give it another `type` in the description."
+                f"be read as {column.type}. Give it another type in the description."
             )
     return DescribedRows(description, cells)
 
@@ -155,19 +155,19 @@ def refused_cells(column: Column, where: str) -> DataError:
     wrong = {
         "number": "cells that are missing or no numbers",
         "yes-no": "cells that are missing or neither of its two words",
-        "category": "cells that are missing or none of its `levels`",
+        "category": "cells that are missing or none of its levels",
         "date": "cells that are missing or no dates",
     }
     keys = {
-        "number": "`decimal`, `thousands`, `missing`",
-        "yes-no": "`levels`, `missing`",
-        "category": "`levels`, `missing`",
-        "date": "`format`, `missing`",
+        "number": "decimal, thousands, missing",
+        "yes-no": "levels, missing",
+        "category": "levels, missing",
+        "date": "format, missing",
     }
     return DataError(
         f"Column '{column.name}' of {where}: {wrong[column.type]}. Allow gaps by missing='rates' "
         f"(--missing rates), or leave the column out; if cells are written in another way, say so "
-        f"in the description ({keys[column.type]})."
+        f"by the keys of a description: {keys[column.type]}."
     )
 
 

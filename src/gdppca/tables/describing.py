@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gdppca._errors import DataError
 from gdppca.tables.description import Column, Description
+
+if TYPE_CHECKING:  # no rows are read here, and no readers loaded before they are needed
+    from gdppca.tables.sql import Query
 
 # What a file declares of a column, as the type of a description; else a number.
 _TYPE_OF = {"yes-no": "yes-no", "date": "date", "text": "category"}
 
 
 def describe(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Query,
     *,
     person: str | None = None,
     delimiter: str | None = None,
@@ -28,8 +32,8 @@ def describe(
 
     Parameters
     ----------
-    source : str or path
-        A file.
+    source : str, path or Query
+        A file, or a question to a database.
     person : str, optional
         The column that says whose row it is; never guessed.
     delimiter, decimal, thousands, encoding : str, optional
@@ -58,7 +62,7 @@ def describe(
     >>> [column.name for column in describe(file, person="patient").columns]
     ['age', 'pulse']
     """
-    if not isinstance(source, str | os.PathLike):
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "statement"):
         raise DataError(
             f"`describe` takes the name of a file, got {type(source).__name__}: types of a table "
             "in memory may come from its cells. Write `Description` and `Column` yourself."
@@ -68,20 +72,24 @@ def describe(
         skip=skip, sheet=sheet,
     )  # fmt: skip
     kinds = _declared(source, written)
+    where = getattr(source, "shown", source)
     if person is not None and person not in kinds:
-        raise DataError(f"'{source}' has no column {person!r} for `person`.")
+        raise DataError(f"'{where}' has no column {person!r} for `person`.")
     columns = [
         Column(name=name, type=_TYPE_OF.get(kind, "number"))
         for name, kind in kinds.items()
         if name != person
     ]
     if not columns:
-        raise DataError(f"'{source}' has no columns to analyse.")
+        raise DataError(f"'{where}' has no columns to analyse.")
     return replace(written, columns=tuple(columns), person=person)
 
 
-def _declared(source: str | os.PathLike[str], written: Description) -> dict[str, str]:
-    """Names of columns, and the types that the file declares."""
+def _declared(source: str | os.PathLike[str] | Query, written: Description) -> dict[str, str]:
+    """Names of columns, and the types that the file declares; an answer declares none."""
     from gdppca.tables.formats import declared_columns
+    from gdppca.tables.headers import require_columns
 
+    if not isinstance(source, str | os.PathLike):
+        return dict.fromkeys(require_columns(source.names(), None, f"'{source.shown}'"), "")
     return declared_columns(Path(source), written)

@@ -253,7 +253,7 @@ class Description:
             return cls.from_dict(read(path))
         except DescriptionError as error:
             problem = f"'{path}': {error}"
-        raise DescriptionError(problem)
+        raise DescriptionError(problem, file=str(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it as a TOML file whose comments explain every key.

@@ -68,7 +68,7 @@ def known_encoding(name: str | None) -> str:
         pass
     raise ParameterError(
         "`encoding` is not known. Give one such as utf-8, utf-16, latin-1 or cp1252 (--encoding, "
-        "or `encoding` in the description)."
+        "or encoding in the description)."
     )
 
 
@@ -93,7 +93,7 @@ def plain_copy(path: Path, dialect: Dialect, folder: Path) -> Path:
     without_its_words(written, lambda error: _not_copied(path, error))
     if not copy.stat().st_size:
         raise DataError(
-            f"'{path}' has nothing after {dialect.skip} lines. Give fewer (--skip, or `skip` in "
+            f"'{path}' has nothing after {dialect.skip} lines. Give fewer (--skip, or skip in "
             "the description)."
         )
     return copy
@@ -126,12 +126,12 @@ def require_letters(path: Path, dialect: Dialect) -> None:
     if marked and not wide:
         raise DataError(
             f"'{path}' is written in UTF-16, as its first bytes say: give --encoding utf-16, or "
-            '`encoding = "utf-16"` in the description.'
+            'encoding = "utf-16" in the description.'
         )
     if wide and b"\0" not in start.partition(b"\n")[0] + b"\n":
         raise DataError(
             f"'{path}' is not written in {dialect.encoding}. Give another encoding (--encoding, or "
-            "`encoding` in the description), such as utf-8 or latin-1."
+            "encoding in the description), such as utf-8 or latin-1."
         )
 
 

@@ -332,7 +332,7 @@ class DuckEngine(base.InParts, Reader):
             if start + len(rows) > self._n_rows:
                 raise base.changed(self._source.name)
             return self._visits.parts(start, start + len(rows), shares)
-        return None if shares is None else whole_parts(np.int64(1), shares)
+        return None if shares is None else whole_parts(1, shares)
 
     def _keyed(self, keys: Keys, progress: Progress = silent) -> Iterator[Keyed]:
         """All rows with their keys, which follow from their places."""

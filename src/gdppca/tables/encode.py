@@ -199,13 +199,19 @@ class CellReader:
         except Exception:
             return _MISSING
 
+    def is_gap(self, cell: Any) -> bool:
+        """Whether a cell is missing by declaration, not since it cannot be read."""
+        cell = _plain(cell)
+        return cell is None or cell != cell or self._is_code(cell, trimmed(_label(cell)))
+
     def _read(self, cell: Any) -> float:
         if cell is None or cell != cell:  # NaN and NaT are not themselves
             return _MISSING
         text = trimmed(_label(cell))
-        if text in self._codes or self._typed_or_spelt(cell, text) in self._numbers:
-            return _MISSING
-        return self._by_type(cell, text)
+        return _MISSING if self._is_code(cell, text) else self._by_type(cell, text)
+
+    def _is_code(self, cell: Any, text: str) -> bool:
+        return text in self._codes or self._typed_or_spelt(cell, text) in self._numbers
 
     def _typed_or_spelt(self, cell: Any, text: str) -> float:
         typed = isinstance(cell, Real | Decimal)

@@ -49,7 +49,7 @@ def _read_by_duckdb(
     path: Path, columns: list[str] | None, description: Description | None, gaps: bool
 ) -> Matrix:
     with ExitStack() as stack:
-        source = stack.enter_context(_source(path, description))
+        source = stack.enter_context(strictly(path, description))
         reader = Reader(source, columns, description, gaps)
         stack.enter_context(reader.opened())
         return Matrix(reader.everything(), reader.names)
@@ -66,7 +66,7 @@ def read_labels(
     if is_raw(path):
         _require_file(path)
         return [label_text(cell) for cell in raw_columns(path, [column], description)[column]]
-    with _source(path, description) as source:
+    with strictly(path, description) as source:
         reader = Reader(source)
         with reader.connected() as connection:
             require_columns(list(source.types), [column], source.name)
@@ -94,7 +94,7 @@ def column_names(path: str | Path, description: Description | None = None) -> li
     if is_raw(path):
         _require_file(path)
         return list(declared_columns(path, description))
-    with _source(path, description) as source, Reader(source).connected():
+    with strictly(path, description) as source, Reader(source).connected():
         return list(source.types)
 
 
@@ -114,7 +114,7 @@ def _require_file(path: Path) -> None:
 
 
 @contextmanager
-def _source(path: Path, description: Description | None = None) -> Iterator[Files]:
+def strictly(path: Path, description: Description | None = None) -> Iterator[Files]:
     """A file that is there and, if it is CSV, clear about where its cells end."""
     if not can_read_whole(path):
         raise DataError(f"'{path}' must end in {', '.join((*_ENDINGS, *FORMATS))}.")

@@ -19,7 +19,7 @@ from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
 from gdppca.tables.frames import Matrix, refuse_text
 from gdppca.tables.scratch import private_folder
-from gdppca.tables.sources import Files
+from gdppca.tables.sources import found_files
 
 FORMATS = (*workbooks.ENDINGS, *statfiles.ENDINGS)
 
@@ -34,10 +34,10 @@ def declared_columns(path: str | Path, description: Description | None = None) -
         raise DataError(f"There is no file '{path}'.")
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
-    source = Files([path], f"'{path}'", description)
+    source = found_files(path, description)
     with private_folder() as folder, Reader(source).connected(folder):
         return {
-            name: "" if source.spelt else _declared(kind) for name, kind in source.types.items()
+            name: "" if source.spelt else declared_type(kind) for name, kind in source.types.items()
         }
 
 
@@ -81,7 +81,7 @@ def _raw_types(path: Path, description: Description | None) -> dict[str, str]:
     return types
 
 
-def _declared(kind: str) -> str:
+def declared_type(kind: str) -> str:
     """What a type of DuckDB's is to a description."""
     if kind == "BOOLEAN":
         return "yes-no"

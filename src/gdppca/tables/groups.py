@@ -20,7 +20,7 @@ def group_codes(groups: Any, categories: Any, n: int) -> tuple[np.ndarray, tuple
         return np.zeros(n, dtype=np.int64), None
     labels = plain_labels(groups, "groups", "labels")
     if len(labels) != n:
-        raise DataError(f"`groups` must hold one label per row: {n}, got {len(labels)}.")
+        raise DataError("`groups` must hold one label per row, no more and no less.")
     try:
         declared = _declared(groups) if categories is None else list(categories)
         place = {category: k for k, category in enumerate(declared)}

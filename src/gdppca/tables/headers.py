@@ -33,7 +33,7 @@ def csv_header(
     if text is None:  # raised out here, so that the line is not even in __context__
         raise DataError(
             f"'{known_as or path}' has column names that are not UTF-8. Give its encoding "
-            "(--encoding, or `encoding` in the description), such as latin-1 or cp1252, or save it "
+            "(--encoding, or encoding in the description), such as latin-1 or cp1252, or save it "
             "as UTF-8."
         )
     names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
@@ -58,19 +58,19 @@ def require_header(path: Path, names: Sequence[str], delimiter: str = ",") -> No
         raise DataError(
             f"Column {nameless[0]} of '{path}' has no name; it may be an index that was saved with "
             "the table. Name it, or save the table without it; if lines of titles stand before the "
-            "header, give --skip, or `skip` in the description, with how many."
+            "header, give --skip, or skip in the description, with how many."
         )
     other = _other_separator(names, delimiter)
     if other:
         sign = _SEPARATORS[other]
         raise DataError(
             f"'{path}' looks as if cells were separated by '{sign}': give --delimiter '{sign}', or "
-            f'`delimiter = "{sign}"` in the description.'
+            f'delimiter = "{sign}" in the description.'
         )
     if any("\ufffd" in name for name in names):
         raise DataError(
             f"'{path}' has column names that are not in the encoding that was given. Give another "
-            "(--encoding, or `encoding` in the description), such as utf-8, latin-1 or cp1252."
+            "(--encoding, or encoding in the description), such as utf-8, latin-1 or cp1252."
         )
     if any(map(looks_like_a_cell, names)):
         raise DataError(

@@ -74,6 +74,8 @@ class MemoryTable(AtHand):
         if recipe.center is not None:
             sums = SignSum(recipe.sign, recipe.center)
             sums.add_rows(recipe.compared(self.values), progress, self._parts)
+            if not self.n_samples:  # who was the last one must not show by a failure
+                return Exact(np.zeros((self.n_features,) * 2), 0)
             return Exact(sums.mean(self.n_samples), self.n_samples)
         assert not isinstance(recipe.scheme, OneSample)  # it has a centre
         if self.persons is None:

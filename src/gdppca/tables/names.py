@@ -32,7 +32,8 @@ _IDS = _set(
 _PERSONS = _set("patient person subject participant respondent proband patientin personne sujet")
 _THINGS = _set(
     "case record account chart file policy insurance member passport phone hospital medical social "
-    "security study fall akte versicherung dossier assure secu"
+    "security study fall akte versicherung dossier assure secu patienten personen probanden "
+    "mitglieder versicherten"
 )
 _NUMBERS = _set("number num no nr nummer numero code key")
 _ALONE = _set("nr nummer numero pid key")

@@ -18,6 +18,7 @@ from gdppca.tables.description import Description
 from gdppca.tables.files import (
     can_read_whole,
     column_names,
+    is_raw,
     read_labels,
     read_numbers,
     read_table,
@@ -27,8 +28,11 @@ from gdppca.tables.frame_columns import (
     frame_column,
     frame_columns,
     frame_names,
+    frame_numbers,
+    plain_matrix,
 )
 from gdppca.tables.frames import Matrix, as_matrix
+from gdppca.tables.gathered import gathered, is_gathered
 from gdppca.tables.groups import group_codes
 from gdppca.tables.memory import MemoryTable
 from gdppca.tables.sources import ArrowData, Source, Spooled, files_behind, found_files
@@ -80,6 +84,8 @@ def open_table(
     if whole is not False and isinstance(source, _PATHS):
         _require_there(source)
     package = _package(source)
+    if _is_whole_only(source):
+        return _in_memory(source, noise, asked)
     if whole is not False and not _comes_in_parts(source, package, assume_shuffled, whole):
         if assume_shuffled:
             raise ParameterError("`assume_shuffled` is for rows that are read in parts.")
@@ -107,13 +113,23 @@ def _comes_in_parts(source: Any, package: str, assume_shuffled: bool, whole: boo
     """Whether rows are read in parts: they live elsewhere, are many, or keep their order."""
     if package in ("dask", "pyspark", *_OF_DUCKDB):
         return True
+    if is_gathered(source):
+        return assume_shuffled and not whole
     if not _is_files(source):
         return False
     [first, *others] = [source] if isinstance(source, _PATHS) else list(source)
     file = Path(first)
     if others or not file.is_file() or not can_read_whole(file):
         return True
-    return not whole and (assume_shuffled or file.stat().st_size > _LARGEST_AT_ONCE)
+    large = file.stat().st_size > _LARGEST_AT_ONCE and not is_raw(file)
+    return not whole and (assume_shuffled or large)
+
+
+def _is_whole_only(source: Any) -> bool:
+    """Whether it is held in memory whatever is asked for: a workbook, a query, a lazy frame."""
+    if is_gathered(source):
+        return True
+    return isinstance(source, _PATHS) and is_raw(Path(source))
 
 
 def _is_files(source: Any) -> bool:
@@ -131,8 +147,12 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
         matrix, read = _from_file(file, asked), partial(_label_column, file, asked)
         numbers = partial(_number_column, file, asked)
     else:
+        if is_gathered(source):
+            source = gathered(source, asked)
+        elif asked.columns is not None:
+            raise ParameterError("`columns` are for files: select those of a table before.")
         matrix, read = _from_frame(source, asked), partial(frame_column, source)
-        numbers = read
+        numbers = partial(frame_numbers, source, asked.description)
     n = len(matrix.values)
     table = MemoryTable(
         matrix.values,
@@ -166,16 +186,15 @@ def _number_column(file: Path, asked: Wishes, name: str) -> Any:
 
 
 def _from_frame(source: Any, asked: Wishes) -> Matrix:
-    """The numbers of a frame or array."""
+    """The numbers of a frame, of columns or of an array."""
     if asked.described is not None:
         return described_matrix(source, asked.described, asked.gaps)
-    if asked.columns is not None:
-        raise ParameterError("`columns` are for files: select those of a table before.")
+    names = asked.columns
     if asked.beside:
         names = asked.features(frame_names(source), "The table")
-        assert names is not None
-        source = frame_columns(source, names)
-    return as_matrix(source, asked.gaps)
+    if isinstance(source, dict):
+        return plain_matrix(source, names, asked.gaps)
+    return as_matrix(source if names is None else frame_columns(source, names), asked.gaps)
 
 
 def _in_parts(source: Any, package: str, keys: OrderKeys | None, asked: Wishes) -> Table:

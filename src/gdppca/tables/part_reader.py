@@ -126,7 +126,7 @@ class PartReader:
     def add(self, recipe: Recipe, sums: Sums, rows: np.ndarray) -> Sums:
         """Add rows that are nobody else's."""
         shares = self.shares(rows)
-        parts = None if shares is None else whole_parts(np.int64(1), shares)
+        parts = None if shares is None else whole_parts(1, shares)
         return recipe.add(sums, self.cells(rows), parts)
 
     def sum_of(self, recipe: Recipe, people: People) -> Sums:
@@ -139,7 +139,7 @@ class PartReader:
     def sample(self, rows: np.ndarray, keys: np.ndarray | None) -> Sample:
         """Rows that are nobody else's as a sample."""
         shares = self.shares(rows)
-        parts = None if shares is None else whole_parts(np.int64(1), shares)
+        parts = None if shares is None else whole_parts(1, shares)
         return Sample(self.cells(rows), len(rows), parts, None, keys)
 
     def cells(self, rows: np.ndarray) -> np.ndarray:

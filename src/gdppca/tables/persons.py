@@ -6,6 +6,7 @@ that what is drawn for one of them does not depend on where or how many the rows
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ from gdppca.noise import OrderKeys
 from gdppca.tables.cells import label_text
 from gdppca.tables.groups import plain_labels
 
-NO_IDS = ("", "nan", "NaN", "NaT", "<NA>")  # as text, beside what is no text at all
+NO_IDS = ("", "nan", "NaN", "NaT", "<NA>", "None")  # how libraries write an id that is missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,11 +64,14 @@ def persons_of(ids: Any, n_rows: int, keys: OrderKeys) -> Persons:
 
 def _codes(ids: Any) -> tuple[np.ndarray, int]:
     """Number of every row's person, by the order of ids, and how many there are."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and ids.ndim == 1:
-        found, codes = np.unique(ids, return_inverse=True)
+    numbers = None
+    with suppress(Exception):  # of a type that is no array of numbers
+        numbers = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.ndim == 1:
+        found, codes = np.unique(numbers, return_inverse=True)
         return codes, len(found)
     texts = [label_text(label) for label in plain_labels(ids, "persons", "ids")]
-    if any(text is None or text in NO_IDS for text in texts):
+    if any(text is None or text.strip() in NO_IDS for text in texts):
         raise without_ids()
     place = {text: k for k, text in enumerate(sorted(set(texts), key=str))}
     return np.fromiter((place[text] for text in texts), np.int64, len(texts)), len(place)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gdppca._errors import DataError
+from gdppca.tables import statfiles, workbooks
 from gdppca.tables.base import changed, require_package
 from gdppca.tables.cells import MISSING, spells_no_number
 from gdppca.tables.described import literal
@@ -24,6 +25,7 @@ _ENDINGS = {
 }
 _KINDS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings}
 _NOTES = (".txt",)  # what lies in folders beside tables
+_DATABASES = (".db", ".sqlite", ".sqlite3")
 _PACKED = (".gz", ".zst")
 # Nothing of this is guessed: the first rows must not decide how others are read, or whether.
 _DIALECT = (
@@ -127,7 +129,7 @@ class Files(Source):
         self.name = name
         for path in paths:
             if _ending(path) not in _KINDS:
-                raise DataError(f"'{path}' must end in {', '.join(_KINDS)} to be read in parts.")
+                raise DataError(_unknown(path))
         kinds = {_KINDS[ending] for ending in map(_ending, paths)}
         if len(kinds) > 1:
             raise DataError(f"{name} holds files of several kinds: {', '.join(sorted(kinds))}.")
@@ -261,19 +263,32 @@ class Files(Source):
         return None
 
 
+def _unknown(path: Path) -> str:
+    """What to do with a file whose ending says nothing, or something else."""
+    if _ending(path) in _DATABASES:
+        return (
+            f"'{path}' must be asked as a database: give sqlite:///{path} in place of the file, "
+            "with --query 'SELECT … FROM …'."
+        )
+    if _ending(path) in (*workbooks.ENDINGS, *statfiles.ENDINGS):
+        return f"'{path}' must be read alone: workbooks and files of statistics go one by one."
+    every = (*_KINDS, *workbooks.ENDINGS, *statfiles.ENDINGS)
+    return f"'{path}' must end in {', '.join(every)}."
+
+
 def unreadable(where: str, kind: str, alone: bool = False) -> DataError:
     """What to say of a file that is not what its name says; `alone` is a header of one name."""
     titles = (
-        " Its header has one name: if lines of titles stand before the header, give --skip, or "
-        "`skip` in the description, with how many."
+        f"{'Its header has one name: if' if alone else 'If'} lines of titles stand before the "
+        "header, give --skip, or skip in the description, with how many."
     )
     letters = (
-        " If its letters are not UTF-8, give --encoding, or `encoding` in the description, such as "
+        "If its letters are not UTF-8, give --encoding, or encoding in the description, such as "
         "latin-1."
     )
     return DataError(
         f"{where} cannot be read as {kind}: it is damaged, empty or has rows of different lengths."
-        f"{titles if alone else ''}{letters if kind == 'csv' else ''}"
+        f"{f' {titles} {letters}' if kind == 'csv' else ''}"
     )
 
 

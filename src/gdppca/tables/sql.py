@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,28 +63,43 @@ class Query:
         self._require_file()
         return without_its_words(lambda: self._ask(wanted), self._failed)
 
+    def names(self) -> list[str]:
+        """Names of the answer's columns; no row is taken."""
+        self._require_file()
+
+        def ask() -> list[str]:
+            with self._asked() as answer:
+                return [str(name) for name in answer.keys()]  # noqa: SIM118
+
+        return without_its_words(ask, self._failed)
+
     def _require_file(self) -> None:
         """Refuse an SQLite file that is not there; SQLite would make an empty one."""
         file = self.address.partition("?")[0].removeprefix("sqlite:///")
         if self.address.startswith("sqlite:") and not Path(file).is_file():
             raise DataError(f"There is no file '{file}'.")
 
-    def _ask(self, wanted: Callable[[list[str]], list[str]]) -> dict[str, list[Any]]:
+    @contextmanager
+    def _asked(self) -> Iterator[Any]:
         from sqlalchemy import create_engine
 
         engine = create_engine(self.address, hide_parameters=True)
         try:
             with engine.connect() as connection:
                 calm = connection.execution_options(stream_results=True)
-                answer = calm.exec_driver_sql(self.statement)
-                names = wanted([str(name) for name in answer.keys()])  # noqa: SIM118
-                places = [list(answer.keys()).index(name) for name in names]
-                found: list[list[Any]] = [[] for _ in names]
-                for rows in answer.partitions(_AT_ONCE):
-                    for cells, place in zip(found, places, strict=True):
-                        cells += [row[place] for row in rows]
+                yield calm.exec_driver_sql(self.statement)
         finally:
             engine.dispose()
+
+    def _ask(self, wanted: Callable[[list[str]], list[str]]) -> dict[str, list[Any]]:
+        with self._asked() as answer:
+            every = [str(name) for name in answer.keys()]  # noqa: SIM118
+            names = wanted(every)
+            places = [every.index(name) for name in names]
+            found: list[list[Any]] = [[] for _ in names]
+            for rows in answer.partitions(_AT_ONCE):
+                for cells, place in zip(found, places, strict=True):
+                    cells += [row[place] for row in rows]
         return dict(zip(names, found, strict=True))
 
     def _failed(self, error: Exception) -> GdppcaError:

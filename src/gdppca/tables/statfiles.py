@@ -69,8 +69,8 @@ def _read(path: Path, description: Description | None, **wanted: Any) -> tuple[A
         lambda: read(str(path), **plainly, **wanted),
         lambda error: DataError(
             f"'{path}' cannot be read as {path.suffix.lower()}: it is damaged, empty, or its "
-            "letters are in another encoding than it says. Give --encoding, or `encoding` in the "
-            "description, such as latin-1, or save it again."
+            "letters are in another encoding than it says. Give it (--encoding latin-1, "
+            'or encoding = "latin-1" in the description), or save the file again.'
         ),
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gdppca._errors import DataError
+from gdppca.tables.dialects import require_letters
 from gdppca.tables.headers import csv_header
 from gdppca.tables.sources import Files, unreadable
 
@@ -22,6 +23,7 @@ def check_csv(source: Files, path: Path, folder: Callable[[], Path]) -> None:
 
     Letters that are not UTF-8 are made so: where one cell is none, the others stay what they are.
     """
+    require_letters(path, source.dialect)
     if not source.dialect.plain or path.suffix.lower() == ".gz":
         source.copy_plainly(folder())
     marks = _marks(source.read_from(path))

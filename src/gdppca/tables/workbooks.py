@@ -54,7 +54,7 @@ def _sheet(path: Path, description: Description | None) -> tuple[list[str], list
     if not rows:
         raise DataError(
             f"Sheet '{name}' of '{path}' is empty{f' after {skip} rows' if skip else ''}. Give "
-            "another (--sheet, or `sheet` in the description)."
+            "another (--sheet, or sheet in the description)."
         )
     return _header(path, name, rows[0]), rows[1:]
 
@@ -66,13 +66,13 @@ def _header(path: Path, sheet: str, row: list[Any]) -> list[str]:
         raise DataError(
             f"Sheet '{sheet}' of '{path}' seems to have no header: a column's name looks like a "
             "cell. The first row must hold names that start with a letter, since names are "
-            "published. If lines of titles stand before it, give --skip, or `skip` in the "
+            "published. If lines of titles stand before it, give --skip, or skip in the "
             "description, with how many."
         )
     if len(there) == 1 and len(names) > 1:
         raise DataError(
             f"The first row of sheet '{sheet}' of '{path}' has one name, but the sheet has more "
-            "columns: if it is a title, give --skip, or `skip` in the description, with how many "
+            "columns: if it is a title, give --skip, or skip in the description, with how many "
             "rows stand before the header."
         )
     return [str(name) for name in names]
@@ -87,7 +87,7 @@ def _sheet_name(path: Path, names: list[str], wanted: str | None) -> str:
     if wanted is None:
         raise DataError(
             f"'{path}' has several sheets: {listed}. Name one: --sheet {names[0]!r}, or "
-            f'`sheet = "{names[0]}"` in the description.'
+            f'sheet = "{names[0]}" in the description.'
             if names
             else f"'{path}' has no sheet."
         )

@@ -24,6 +24,7 @@ from gdppca.theory.noise_floor import (
     noise_band,
     noise_edge,
 )
+from gdppca.theory.patterns import variance_shares
 from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
 from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
@@ -64,6 +65,7 @@ __all__ = [
     "spherical_condition",
     "spherical_eigenvalues",
     "spherical_eigenvalues_inverse",
+    "variance_shares",
     "winsor_bound",
     "winsor_condition",
     "winsor_eigenvalues",

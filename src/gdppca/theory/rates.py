@@ -173,7 +173,7 @@ def null_sd(
         noise_sd / SQRT2 * noise,
         bulk * sampling / math.sqrt(n_samples),
         bulk * left,
-        unequal * float(np.linalg.norm(eigenvalues[:m])) * _diagonal_edge(np.ones(d)),
+        unequal * math.hypot(*eigenvalues[:m].tolist()) * _diagonal_edge(np.ones(d)),
     ]
     if rate_error is not None:
         parts.append(diagonal * _diagonal_edge(rate_error / rates))
@@ -212,7 +212,26 @@ def shrunk_rates(noisy: np.ndarray, noise_sd: float) -> np.ndarray:
 def rate_errors(rates: np.ndarray, noise_sd: float, n_samples: float) -> np.ndarray:
     """Standard deviations of released rates around those of the rows, after shrinking.
 
-    The rates of the rows vary by chance alone by q(1 - q)/n, which bounds what shrinking may lose.
+    Parameters
+    ----------
+    rates : array of shape (d,)
+        As `shrunk_rates` gives them.
+    noise_sd : float
+        Standard deviation of their noise.
+    n_samples : float
+        Number of rows.
+
+    Returns
+    -------
+    array of shape (d,)
+        Not below what the rates vary by chance where they are drawn to one mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.theory import rate_errors
+    >>> rate_errors(np.array([0.5, 0.7, 1.0]), 0.01, 5000).round(4)
+    array([0.01, 0.01, 0.01])
     """
     shown = float(np.var(rates))  # v²/(v + s²), v the variance before noise s² and shrinking
     spread = 0.5 * (shown + math.sqrt(shown**2 + 4 * shown * noise_sd**2))

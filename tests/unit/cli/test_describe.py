@@ -1,5 +1,6 @@
 """`gdppca describe`, as a steward types it."""
 
+import sqlite3
 import subprocess
 import sys
 import tomllib
@@ -122,3 +123,38 @@ def test_describe_loads_nothing_that_computes(visits, tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_columns_that_were_found_are_named(visits, tmp_path):
+    result = run("describe", visits, "-o", tmp_path / "table.toml")
+    assert "Columns: patient_id, age, pulse" in words(result)
+
+
+@pytest.fixture
+def database(tmp_path):
+    file = tmp_path / "kis.db"
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute("CREATE TABLE visits (patient_id, age)")
+        connection.execute("INSERT INTO visits VALUES ('HIV+', 50)")
+    connection.close()
+    return f"sqlite:///{file}"
+
+
+def test_a_database_is_described_by_its_question(database, tmp_path):
+    table = tmp_path / "table.toml"
+    query = ["--query", "SELECT * FROM visits"]
+    result = run("describe", database, *query, "--person", "patient_id", "-o", table)
+    assert result.exit_code == 0, result.output
+    assert [column.name for column in Description.load(table).columns] == ["age"]
+    assert f"gdppca check {database} --query 'SELECT * FROM visits' --table" in words(result)
+    assert "HIV" not in table.read_text() + result.output
+    other = run("describe", database, *query, "--person", "nobody", "-o", tmp_path / "other.toml")
+    assert "has no column 'nobody' for `--person`" in words(other)
+
+
+def test_databases_need_a_question(database, tmp_path):
+    for command in ("describe", "check", "fit"):
+        assert "give --query 'SELECT … FROM …'" in words(run(command, database))
+    file = database.removeprefix("sqlite:///")
+    assert f"give sqlite:///{file} in place of the file" in words(run("check", file))

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from gdppca import DPPCA, plan
 from gdppca.cli import main, show
 from gdppca.cli.options import OPTION_OF, columns_of
+from gdppca.cli.show import in_options
 
 COMMANDS = typer.main.get_command(main.app).commands
 # A value that is refused for every option that Python has a parameter for.
@@ -43,6 +44,9 @@ REFUSED_BY_PLAN = REFUSED | {
     "columns": ["0"],
     "spectrum": ["nowhere"],
     "target": ["3"],
+    "unit": ["patient"],
+    "neighbors": ["none"],
+    "missing": ["2"],
 }
 # A ledger's address is refused as an address, a description as a file, and a lone flag cannot be
 # wrong.
@@ -138,3 +142,9 @@ def test_quantile_without_a_private_radius_is_refused(radius, data, tmp_path):
 def test_columns_are_names_with_commas():
     assert columns_of(['a, "b, c"', "d"]) == ["a", "b, c", "d"]
     assert columns_of(None) is None
+
+
+def test_sentences_about_another_command_are_in_its_options():
+    sentence = "`scale='private'` needs more; `n_components` less."
+    assert in_options(sentence) == sentence
+    assert in_options(sentence, "fit") == "`--scale private` needs more; `--components` less."

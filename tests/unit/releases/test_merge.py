@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from edited import rewritten
+from gappy import fitted_with_gaps
 from simulate import spiked
 
 from gdppca import DPPCA, Guarantee, ParameterError, Release, ReleaseError, sin_theta
@@ -19,6 +20,7 @@ from gdppca.privacy import (
 )
 from gdppca.releases import Origin, merge_releases
 from gdppca.releases.merge import parallel_guarantee
+from gdppca.theory import corrected
 
 
 def fitted(n=600, seed=0, **options):
@@ -321,3 +323,61 @@ def test_edited_merged_release_is_refused(parts, change, tmp_path):
     merge_releases(parts).save(tmp_path / "r.json")
     with pytest.raises(ReleaseError):
         Release.load(rewritten(tmp_path / "r.json", change))
+
+
+class TestGaps:
+    RATES = (np.linspace(0.5, 1.0, 5), np.linspace(0.9, 0.6, 5))
+
+    @pytest.fixture
+    def taken(self, monkeypatch):
+        """What the merged release is made of, whether or not releases can hold rates yet."""
+        seen = {}
+
+        def release(**given):
+            seen.update(given)
+            return Release(**{name: value for name, value in given.items() if name != "rates"})
+
+        monkeypatch.setattr("gdppca.releases.merge.Release", release)
+        monkeypatch.setattr("gdppca.releases.merge._check_mergeable", lambda parts: None)
+        return seen
+
+    def test_groups_with_other_gaps_merge_to_the_directions_of_whole_rows(self, taken):
+        parts, (truth, _) = zip(
+            *(fitted_with_gaps(20_000, rates, k) for k, rates in enumerate(self.RATES)),
+            strict=True,
+        )
+        merged = merge_releases(parts)
+        np.testing.assert_allclose(taken["rates"], np.mean(self.RATES, axis=0))
+        alone = [sin_theta(part.components, truth) for part in parts]
+        assert sin_theta(merged.components, truth) < max(alone)
+        plain = sum(part.scatter for part in parts) / 2
+        pooled = corrected(plain, np.mean(self.RATES, axis=0))
+        assert np.linalg.norm(corrected(merged.scatter, taken["rates"]) - pooled) > 1e-3
+
+    def test_equal_rates_are_an_ordinary_mean(self, taken):
+        parts = [fitted_with_gaps(n, self.RATES[0], n)[0] for n in (2000, 6000)]
+        merged = merge_releases(parts)
+        errors = [15 * part.noise_sd**2 + 1 / part.n_samples for part in parts]
+        weights = (1 / np.array(errors)) / np.sum(1 / np.array(errors))
+        np.testing.assert_allclose(
+            merged.scatter, weights[0] * parts[0].scatter + weights[1] * parts[1].scatter
+        )
+        noise = math.hypot(*(w * part.noise_sd for w, part in zip(weights, parts, strict=True)))
+        assert merged.noise_sd == pytest.approx(noise)
+
+    def test_a_group_without_gaps_has_rates_of_one(self, taken):
+        parts = [fitted_with_gaps(3000, self.RATES[0], 1)[0], fitted(3000, 2, location=np.zeros(5))]
+        merge_releases(parts)
+        np.testing.assert_allclose(taken["rates"], (self.RATES[0] + 1) / 2)
+
+
+def test_secret_sizes_are_not_called_public(parts):
+    secret = [
+        replace(part, guarantee=replace(part.guarantee, neighbors="add-remove")) for part in parts
+    ]
+    merged = merge_releases(secret)
+    assert merged.guarantee.neighbors == "add-remove"
+    said = " ".join(str(each) for each in merged.guarantee.assumptions)
+    assert said != " ".join(str(each) for each in merge_releases(parts).guarantee.assumptions)
+    with pytest.raises(ParameterError, match="neighbours"):
+        merge_releases([parts[0], secret[1]])

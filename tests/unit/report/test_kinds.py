@@ -96,7 +96,7 @@ def test_a_large_delta_is_told_in_the_unit():
     page = plainly(render(replace(person, guarantee=replace(person.guarantee, delta=0.05))))
     assert "not below one over the estimated number of persons" in page
     assert "giving away all rows of one person could pass" in page
-    assert "Every person is protected with all of their rows, but only weakly" in page
+    assert "Every person in this table is protected with all of their rows, but only weakly" in page
 
 
 @pytest.mark.parametrize("scheme", ["all", "halves", "blocks", "one-sample", "merged"])

@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from gdppca.tables.batches import columns_of_floats
+from gdppca.tables.batches import columns_of_floats, stream_of
 
 
 def answer(connection, query, rows=1000):
@@ -53,3 +53,23 @@ def test_an_array_that_somebody_keeps_keeps_its_memory():
     for _ in range(5):
         np.full(200_000, np.nan)  # would land where something was freed
     np.testing.assert_array_equal(np.concatenate(kept), np.arange(200_000))
+
+
+def test_gaps_are_nan_at_their_places():
+    query = "SELECT if(i % 3 = 0, NULL, i)::DOUBLE, i::DOUBLE FROM range(2500) t(i)"
+    with duckdb.connect() as connection:
+        found = list(columns_of_floats(connection.sql(query), 1000, gaps=True))
+    expected = np.where(np.arange(2500) % 3 == 0, np.nan, np.arange(2500))
+    np.testing.assert_array_equal(np.concatenate([first for first, _ in found]), expected)
+    np.testing.assert_array_equal(np.concatenate([last for _, last in found]), np.arange(2500))
+
+
+def test_a_matrix_is_read_again_and_again():
+    values = np.random.default_rng(0).normal(size=(3000, 4))
+    values[5, 2] = np.nan
+    with duckdb.connect() as connection:
+        for _ in range(2):
+            relation = connection.from_arrow(stream_of(values))
+            found = list(columns_of_floats(relation, 1000))
+            rows = np.concatenate([np.column_stack(columns) for columns in found])
+            np.testing.assert_array_equal(rows, values)

@@ -15,9 +15,11 @@ from table_files import write_csv, write_ods, write_xlsx
 from gdppca import DataError, MissingExtraError
 from gdppca.noise import secure_noise
 from gdppca.tables.description import Column, Description
+from gdppca.tables.duck import Reader
 from gdppca.tables.files import column_names, read_labels, read_numbers, read_table
 from gdppca.tables.formats import declared_columns, raw_columns
 from gdppca.tables.open import open_table
+from gdppca.tables.sources import found_files
 
 NAMES = ["age", "ward", "smoker", "admitted", "patient", "weight"]
 DAYS = [datetime.date(2020, 1, 5), datetime.date(1999, 12, 31), None, datetime.date(2020, 2, 29)]
@@ -193,7 +195,7 @@ def test_columns_without_a_description_are_numbers(tmp_path):
 
 def test_workbooks_with_several_sheets_no_sheet_or_no_rows_are_refused(tmp_path):
     path = write_xlsx(tmp_path / "t.xlsx", {"One": [["a"], [1]], "Two": []})
-    with pytest.raises(DataError, match=r"several sheets: 'One', 'Two'.*--sheet.*`sheet = "):
+    with pytest.raises(DataError, match=r"several sheets: 'One', 'Two'.*--sheet.*sheet = "):
         read_table(path)
     sheet = Description(columns=(Column(name="a"),), sheet="Tow")
     with pytest.raises(DataError, match=r"no sheet 'Tow'.*'One', 'Two'"):
@@ -274,3 +276,20 @@ def test_a_day_that_no_calendar_has_stops_no_other(tmp_path):
     day = Description(columns=(Column(name="day", type="date", origin=datetime.date(2020, 1, 1)),))
     values = read_table(tmp_path / "t.dta", None, day, gaps=True).values
     np.testing.assert_array_equal(values, [[4], [NAN], [NAN]])
+
+
+@pytest.mark.parametrize("write", [*TEXTS, by_parquet])
+def test_ids_and_weights_come_beside_the_features_of_the_same_rows(write, tmp_path):
+    path, description = write(tmp_path)
+    reader = Reader(found_files(path, description), None, description, gaps=True)
+    with reader.opened(tmp_path):
+        beside = [reader.label("patient"), reader.weight("weight")]
+        rows = reader._connection.sql(reader._question(beside)).fetchall()
+    assert [list(row[-2:]) for row in rows] == [list(pair) for pair in zip(*LABELS, strict=True)]
+    np.testing.assert_array_equal(np.array([row[:-2] for row in rows], float), EXPECTED)
+
+
+def test_a_file_that_is_not_there_declares_nothing(tmp_path):
+    for name in ("t.csv", "t.xlsx", "t.sav"):
+        with pytest.raises(DataError, match="no file"):
+            declared_columns(tmp_path / name)

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from gdppca import ColumnTypeError, DataError
-from gdppca.tables.frames import as_matrix
+from gdppca.tables.frames import as_matrix, matrix_of
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 every_frame = pytest.mark.parametrize("convert", FRAMES)
@@ -96,3 +96,42 @@ def test_sparse_and_complex_tables_say_what_to_do():
         as_matrix(sparse.csr_array(np.eye(3)))
     with pytest.raises(ValueError, match="Complex"):
         as_matrix(np.eye(3) + 0j)
+
+
+GAPPY = {
+    "pandas": lambda: pd.DataFrame({"a": [1.5, None, np.inf], "b": [1, 2, 3]}),
+    "pandas, nullable": lambda: pd.DataFrame(
+        {"a": pd.array([1.5, None, np.inf], "Float64"), "b": pd.array([1, 2, 3], "Int64")}
+    ),
+    "polars": lambda: pl.DataFrame({"a": [1.5, None, np.inf], "b": [1, 2, 3]}),
+    "arrow": lambda: pa.table({"a": [1.5, None, np.inf], "b": [1, 2, 3]}),
+    "numpy": lambda: np.array([[1.5, 1], [np.nan, 2], [-np.inf, 3]]),
+    "objects": lambda: np.array([[1.5, 1], [None, 2], ["word", 3]], dtype=object),
+    "lists": lambda: [[1.5, 1], [float("nan"), 2], [float("inf"), 3]],
+}
+
+
+@pytest.mark.parametrize("make", GAPPY.values(), ids=GAPPY)
+def test_gaps_are_nan_where_they_may_be_and_refused_otherwise(make):
+    values = as_matrix(make(), gaps=True).values
+    np.testing.assert_array_equal(values, [[1.5, 1], [np.nan, 2], [np.nan, 3]])
+    with pytest.raises(DataError, match=r"^Column '(a|0)'"):
+        as_matrix(make())
+
+
+@pytest.mark.parametrize(
+    "cells", [[1, None, 3], [True, None, False], [decimal.Decimal("1.5"), None, None]]
+)
+def test_gaps_beside_whole_numbers_flags_and_decimals(cells):
+    expected = [[np.nan if cell is None else float(cell)] for cell in cells]
+    for frame in (pl.DataFrame({"a": cells}), pa.table({"a": cells})):
+        np.testing.assert_array_equal(as_matrix(frame, gaps=True).values, expected)
+
+
+def test_refusals_of_gaps_offer_what_takes_them():
+    with pytest.raises(DataError, match=r"missing='rates' \(--missing rates\)"):
+        as_matrix(pd.DataFrame({"a": [1.0, None]}))
+    with pytest.raises(DataError, match=r"'a' of 't.csv': missing values"):
+        matrix_of([None], ("a",), where="'t.csv'")
+    gaps = matrix_of([np.array([1.0, np.inf, np.nan])], ("a",), gaps=True).values
+    np.testing.assert_array_equal(gaps, [[1], [np.nan], [np.nan]])

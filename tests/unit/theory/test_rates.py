@@ -159,3 +159,18 @@ def test_errors_of_rates_are_not_below_those_that_are_seen(truth, rng):
 def test_what_cannot_be_rates_is_refused(rates):
     with pytest.raises(ParameterError, match=r"`rates` must hold 2 numbers in \(0, 1\]"):
         noise_edge(0.1, 2, rates)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_spectra_of_any_size_are_treated_alike(size):
+    values, rates = np.array([0.5, 0.2, 0.101, 0.1, 0.099]), np.linspace(0.6, 1.0, 5)
+    np.testing.assert_allclose(
+        np.array(noise_band(size * values, size * 0.01, 10_000, rates=rates)) / size,
+        noise_band(values, 0.01, 10_000, rates=rates),
+    )
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_few_columns_are_fine(d):
+    low, high = noise_band(np.full(d, 1 / d), 0.01, 100, rates=np.full(d, 0.5))
+    assert low < 1 / d < high

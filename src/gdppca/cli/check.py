@@ -1,0 +1,145 @@
+"""What `gdppca check` does: look without noise, tell the owner, and name the fit that will do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from gdppca.cli.fit import said_of_rows
+from gdppca.cli.options import DIALECT, columns_of, question_of
+from gdppca.cli.show import console, in_options
+from gdppca.planning.foresight import Foresight, foreseen
+from gdppca.privacy import Protected, Unit
+from gdppca.steps.base import Public
+from gdppca.tables.checking import Checked, check
+from gdppca.tables.wishes import Wishes
+
+MARK = (
+    "NOT PRIVATE, for the owner's eyes only: no guarantee covers this output, nor what is chosen "
+    "because of it. Publish nothing of it."
+)
+
+
+def run(*, data: list[str], columns: Any, query: str | None, **asked: Any) -> None:
+    """Look at a table, tell what is odd, and end with the command of the fit."""
+    typed = {"query": query, **asked}
+    budget = {name: asked.pop(name) for name in ("epsilon", "delta")}
+    asked.pop("ledger")
+    wishes = Wishes(columns=columns_of(columns), **said_of_rows(asked))
+    question = question_of(data, query)
+    found = check(question or [Path(name) for name in data], wishes)
+    data = [question.shown] if question else data  # a password is not printed
+    _say(MARK)
+    _say(_size(found))
+    console.print(_table(found))
+    if found.features:
+        ahead = _ahead(found, wishes.settled().weights is not None, budget)
+        for said in ahead.refusals:
+            _say(f"fit would refuse: {in_options(said, 'fit')}")
+        for said in ahead.doubts:
+            _say(f"fit would warn: {in_options(said, 'fit')}")
+        _say_next(found, data, _fit(found, data, typed, ahead.scaled), typed)
+    else:
+        _say(f"No column can be analysed as it is. {_describe(data, typed)}")
+    _say(MARK)
+
+
+def _size(found: Checked) -> str:
+    looked = "all were looked at" if found.n_seen == found.n_rows else (
+        f"a random sample of {found.n_seen:,} was looked at, and ids were counted in all"
+    )  # fmt: skip
+    return f"{found.n_rows:,} rows, {len(found.features)} columns in the analysis; {looked}."
+
+
+def _table(found: Checked) -> Table:
+    """A line for all findings in the same words; names and words are printed as they are."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(max_width=24)
+    table.add_column()
+    alike: dict[str, list[str]] = {}
+    for finding in found.findings:
+        alike.setdefault(finding.words, []).append(finding.column or "(table)")
+    before = ""
+    for words, columns in alike.items():
+        names = ", ".join(columns)
+        table.add_row(Text("" if names == before else names), Text(words))
+        before = names
+    if not alike:
+        table.add_row("", "Nothing odd was found.")
+    return table
+
+
+def _ahead(found: Checked, weighted: bool, budget: dict[str, float]) -> Foresight:
+    """What the fit would say of the numbers that its table has."""
+    unit = Unit.ROW if found.person is None else Unit.PERSON
+    public = Public.of(
+        found.n_persons or found.n_rows,
+        len(found.features),
+        protected=Protected(unit),
+        gaps=found.gaps,
+        weighted=weighted,
+        features=found.features if found.described else (),
+    )
+    return foreseen(public, wants_scales=found.has("units"), **budget)
+
+
+def _fit(found: Checked, data: list[str], typed: dict[str, Any], scaled: bool) -> list[str]:
+    """The words of the command that fits this table."""
+    told = {"table": typed["table"], "person": typed["person"]}
+    if typed["person"] is None and found.person_is_new:
+        told["person"] = found.person
+    told |= {name: typed[name] for name in ("weight", "largest_weight", *DIALECT, "query")}
+    told["columns"] = None if found.columns is None else _with_commas(found.columns)
+    told["missing"] = "rates" if found.gaps else None
+    told["scale"] = "private" if scaled else None
+    files = ["--output", f"{_stem(data)}-release.json", "--report", f"{_stem(data)}-report.html"]
+    return ["gdppca", "fit", *data, *_options(told), *_budget(typed), *files]
+
+
+def _stem(data: list[str]) -> str:
+    """What files and a ledger's data set may be called after the data."""
+    return Path(data[0]).name.split(".")[0] or "data"
+
+
+def _with_commas(names: list[str]) -> str:
+    """Names on one line, in which those with a comma are quoted."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, Any]) -> None:
+    """Commands for the shell."""
+    if not found.described and (found.has("text") or found.has("date")):
+        _say(_describe(data, typed))
+    ledger = typed["ledger"] or f"sqlite:///budget.db#{_stem(data)}"
+    if typed["ledger"] is None:
+        unit = "row" if found.person is None else "person"
+        init = ["gdppca", "ledger", "init", ledger, *_budget(typed), "--unit", unit]
+        _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
+    _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
+
+
+def _describe(data: list[str], typed: dict[str, Any]) -> str:
+    told = {name: typed[name] for name in (*DIALECT, "query") if typed[name] is not None}
+    command = ["gdppca", "describe", data[0], *_options(told)]
+    return f"To use text and dates, describe them: {shlex.join(command)}"
+
+
+def _options(told: dict[str, Any]) -> list[str]:
+    given = [(f"--{name.replace('_', '-')}", str(v)) for name, v in told.items() if v is not None]
+    return [word for pair in given for word in pair]
+
+
+def _budget(typed: dict[str, Any]) -> list[str]:
+    return _options({name: f"{typed[name]:g}" for name in ("epsilon", "delta")})
+
+
+def _say(line: str) -> None:
+    console.print(line, soft_wrap=True, markup=False, highlight=False)
