@@ -19,6 +19,7 @@ import numpy as np
 from gdppca._errors import DataError, GdppcaError, ParameterError
 from gdppca.kernels import Progress, silent
 from gdppca.kernels.parallel import usable_cores
+from gdppca.kernels.sums import all_finite
 from gdppca.kernels.weights import whole_parts
 from gdppca.noise import OrderKeys
 from gdppca.tables import base
@@ -138,22 +139,25 @@ class Reader:
 
     def _batches(self) -> Iterator[np.ndarray]:
         """All rows as matrices of numbers, which are finite or, where gaps may be, NaN."""
-        return (rows for rows, _ in self._with_beside())
+        return (self._laid_out(columns) for columns in self._columns_read())
 
-    def _with_beside(self, *beside: str) -> Iterator[tuple[np.ndarray, list[Any]]]:
-        """The same with columns beside them, in DuckDB's words, of the same rows."""
+    def _columns_read(self, *beside: str) -> Iterator[list[Any]]:
+        """Columns of all rows, batch by batch; those beside the features in DuckDB's words."""
         question = self._question(beside)
         relation = self.plainly(lambda: self._connection.sql(question))
         stream = columns_of_floats(relation, self.rows_at_once(), self._gaps)
         try:
             while (columns := self.plainly(lambda: next(stream, None))) is not None:
-                features = columns[: self.n_features]
-                self._require_described(features)
-                rows = matrix_of(features, self._names, self._gaps, self._source.name).values
-                yield rows, columns[self.n_features :]
+                self._require_described(columns[: self.n_features])
+                yield columns
         finally:
             stream.close()
         self._source.require_unchanged()
+
+    def _laid_out(self, columns: Sequence[Any]) -> np.ndarray:
+        """Features row by row; refused where one is missing and none may be."""
+        features = columns[: self.n_features]
+        return matrix_of(features, self._names, self._gaps, self._source.name).values
 
     def _question(self, beside: Sequence[str] = ()) -> str:
         """Features, and columns beside them, such as `label` gives, of the same rows."""
@@ -266,10 +270,15 @@ class DuckEngine(base.InParts, Reader):
     def _sampled_persons(self, chosen: Chosen) -> Sample:
         """Some rows of each person, each at its place; all others are looked at too."""
         rows, start = np.empty((len(chosen.keys), self._width)), 0
-        for batch in self._rows():
-            places, positions = chosen.among(start, start + len(batch))
-            rows[positions] = batch[places]
-            start += len(batch)
+        for columns in self._columns_read(*self._weight_cells()):
+            stop = start + len(next(column for column in columns if column is not None))
+            places, positions = chosen.among(start, stop)
+            shares = self._shares_of(columns)
+            if not self._gaps and not all(c is not None and all_finite(c) for c in columns):
+                self._laid_out(columns)  # refuses
+            few = self._laid_out([column[places] for column in columns])
+            rows[positions] = few if shares is None else np.column_stack([few, shares[places]])
+            start = stop
         self._require_rows(start)
         people = People(rows, chosen.keys, chosen.starts)
         return people.sample(self._shares(rows), self.n_features)
@@ -292,13 +301,19 @@ class DuckEngine(base.InParts, Reader):
 
     def _rows(self) -> Iterator[np.ndarray]:
         """All rows, each with its share of a weight where there is one."""
-        if self._asked.weights is None:
-            yield from self._batches()
-            return
-        for rows, [weights] in self._with_beside(self.weight(self._asked.weights)):
-            known = np.full(len(rows), np.nan) if weights is None else weights
-            shares = weight_shares(known, self._asked.largest_weight, len(rows))
-            yield np.column_stack([rows, shares])
+        for columns in self._columns_read(*self._weight_cells()):
+            rows, shares = self._laid_out(columns), self._shares_of(columns)
+            yield rows if shares is None else np.column_stack([rows, shares])
+
+    def _weight_cells(self) -> list[str]:
+        return [] if self._asked.weights is None else [self.weight(self._asked.weights)]
+
+    def _shares_of(self, columns: Sequence[Any]) -> np.ndarray | None:
+        """What rows count by their weights, which come after the features."""
+        if not self.weighted:
+            return None
+        weights = [np.nan] if columns[-1] is None else columns[-1]  # refused where one is missing
+        return weight_shares(weights, self._asked.largest_weight, len(weights))
 
     @property
     def _width(self) -> int:

@@ -14,13 +14,15 @@ from gdppca.kernels.weights import whole_parts
 from gdppca.tables.base import Sample
 
 MOST_EACH = 4  # rows of one person in a sample
+_SAMPLE_ROWS = 2**18  # of many persons there need be fewer of each
 _SAMPLE_ENTRIES = 2**25  # numbers: 256 MB
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def rows_each(size: int, n_features: int) -> int:
     """How many rows of a person a sample of so many persons holds at most."""
-    return max(1, min(MOST_EACH, _SAMPLE_ENTRIES // (size * n_features)))
+    most = min(_SAMPLE_ROWS, _SAMPLE_ENTRIES // n_features)
+    return max(1, min(MOST_EACH, most // size))
 
 
 def mixed(words: np.ndarray) -> np.ndarray:

@@ -167,7 +167,7 @@ def _turns(whose: np.ndarray, seen: np.ndarray) -> np.ndarray:
     turns = np.empty(len(whose), dtype=np.int64)
     starts = np.repeat(new, np.diff(np.append(new, len(same))))
     turns[order] = np.arange(len(same)) - starts + seen[same]
-    np.add.at(seen, same[new], np.diff(np.append(new, len(same))))
+    seen[same[new]] += np.diff(np.append(new, len(same)))
     return turns
 
 
@@ -178,29 +178,33 @@ def found_visits(
 
     What DuckDB says of a failure may quote a cell.
     """
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE visits AS {ids}")
-    connection.execute(
+    ask = connection.execute
+    ask(f"CREATE OR REPLACE TEMP TABLE visits AS {ids}")
+    ask(
         "CREATE OR REPLACE TEMP TABLE persons AS "
         "SELECT id, count(*) AS visits FROM visits GROUP BY id"
     )
-    nobody = ", ".join(map(literal, (*NO_IDS, *missing)))
-    words = f"id IS NULL OR trim(CAST(id AS VARCHAR)) IN ({nobody})"
-    [[n_nobody]] = connection.sql(f"SELECT count(*) FROM persons WHERE {words}").fetchall()
-    if n_nobody:
-        raise without_ids()
-    [[n_rows]] = connection.sql("SELECT count(*) FROM visits").fetchall()
-    [[n_persons]] = connection.sql("SELECT count(*) FROM persons").fetchall()
-    # A part of the secret would do; no message or log shows a question.
-    digest = f"sha256({literal(keys.secret.hex())} || CAST(id AS VARCHAR))"
+    _require_ids(connection, missing)
+    [[n_rows]] = ask("SELECT count(*) FROM visits").fetchall()
+    [[n_persons]] = ask("SELECT count(*) FROM persons").fetchall()
+    secret = f"unhex({literal(keys.secret.hex())})"  # no message or log shows a question
+    digest = f"sha256({secret} || encode(CAST(id AS VARCHAR)))"
     key = f"CAST('0x' || left({digest}, 16) AS UBIGINT)"
     of_persons = connection.sql(f"SELECT rowid, visits, {key} FROM persons")
     counts, order_keys = _laid_out(of_persons, n_persons, folder, np.int64, np.uint64)
     whose = "SELECT v.rowid, p.rowid FROM visits v JOIN persons p ON v.id = p.id"
     small = np.uint32 if n_persons < 2**32 else np.int64
     [persons] = _laid_out(connection.sql(whose), n_rows, folder, small)
-    connection.execute("DROP TABLE visits")
-    connection.execute("DROP TABLE persons")
+    ask("DROP TABLE visits")
+    ask("DROP TABLE persons")
     return Visits(persons, counts, order_keys)
+
+
+def _require_ids(connection: Any, missing: tuple[str, ...]) -> None:
+    nobody = ", ".join(map(literal, (*NO_IDS, *missing)))
+    unknown = f"id IS NULL OR trim(CAST(id AS VARCHAR)) IN ({nobody})"
+    if connection.execute(f"SELECT 1 FROM persons WHERE {unknown} LIMIT 1").fetchall():
+        raise without_ids()
 
 
 def _laid_out(relation: Any, n: int, folder: Path, *kinds: type) -> list[np.ndarray]:
