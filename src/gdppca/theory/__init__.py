@@ -26,6 +26,7 @@ from gdppca.theory.noise_floor import (
 )
 from gdppca.theory.patterns import variance_shares
 from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
+from gdppca.theory.shrinkage import ShrunkLoadings, shrunken_loadings
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
 from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
 from gdppca.theory.winsor import (
@@ -37,6 +38,7 @@ from gdppca.theory.winsor import (
 __all__ = [
     "CorruptionBound",
     "LoadingIntervals",
+    "ShrunkLoadings",
     "analyze_gauss_bound",
     "breakdown_bound",
     "classical_noise_sd",
@@ -60,6 +62,7 @@ __all__ = [
     "required_samples",
     "sgpca_bound",
     "shrunk_rates",
+    "shrunken_loadings",
     "sin_theta",
     "spherical_bound",
     "spherical_condition",
