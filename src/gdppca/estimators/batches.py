@@ -7,9 +7,10 @@ from typing import Any, cast
 import numpy as np
 
 from gdppca._errors import StateError
-from gdppca.design import Design, Parameters, design_of
+from gdppca.design import Design, design_of
 from gdppca.design.parameters import settled
 from gdppca.estimators.base import check_rows
+from gdppca.estimators.showing import View, asked_of
 from gdppca.estimators.surroundings import warn_before_fit
 from gdppca.noise import noise_for
 from gdppca.steps.base import Public
@@ -25,7 +26,8 @@ class Batches:
 
     def __init__(self, design: Design, pca: Any) -> None:
         warn_before_fit(pca, getattr(pca, "feature_names_in_", None), stacklevel=5)
-        self._asked = settled(Parameters.of(pca), design)
+        self._asked = settled(asked_of(pca), design)
+        self.view = View.of(pca, design)
         self._n_features, self._scale = design.public.n_features, design.start.scale
         recipe = design.start.recipe(self._n_features)
         self._sums = [recipe.empty()]  # empty while a batch is counted, and after

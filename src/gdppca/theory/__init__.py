@@ -11,6 +11,7 @@ from gdppca.theory.error_bounds import (
     error_bound,
     required_samples,
 )
+from gdppca.theory.intervals import LoadingIntervals
 from gdppca.theory.method_bounds import (
     analyze_gauss_bound,
     effective_rank,
@@ -28,7 +29,7 @@ from gdppca.theory.patterns import variance_shares
 from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
 from gdppca.theory.shrinkage import ShrunkLoadings, shrunken_loadings
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
-from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
+from gdppca.theory.uncertainty import loading_intervals
 from gdppca.theory.winsor import (
     pair_radius_quantile,
     pair_radius_survival,

@@ -7,6 +7,7 @@ and where it fails.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -67,6 +68,18 @@ class ShrunkLoadings:
     negligible: np.ndarray = field(repr=False)
     sd: np.ndarray = field(repr=False)
     _covariance: np.ndarray | None = field(default=None, repr=False)  # (d, m, m)
+
+    @classmethod
+    def unshrunk(cls, plain: np.ndarray, target: Target) -> ShrunkLoadings:
+        """Plain eigenvectors, where there is nothing to shrink by."""
+        return cls(
+            components=plain,
+            plain=plain,
+            kind="plain",
+            target=target,
+            negligible=np.zeros(plain.shape, dtype=bool),
+            sd=np.full(plain.shape, np.inf),
+        )
 
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends for each loading, within -1 and 1."""
@@ -167,10 +180,11 @@ def shrunken_loadings(
     known = Known(float(noise_sd), rows, float(centre_bias), gaps)
     with np.errstate(all="ignore"):
         leading, plain = Leading.of(matrix, m, known)
-        found = _shrunk(leading, target) if _telling(leading, target) else None
-        if found is None:
-            return _plain(plain, target)
-        return found.published(leading, plain, target, scales)
+        with suppress(np.linalg.LinAlgError):  # never seen; the matrix may be paid for
+            found = _shrunk(leading, target) if _telling(leading, target) else None
+            if found is not None:
+                return found.published(leading, plain, target, scales)
+    return ShrunkLoadings.unshrunk(plain, target)
 
 
 def _checked(scatter: np.ndarray, n_components: int) -> tuple[np.ndarray, int]:
@@ -191,17 +205,6 @@ def _telling(leading: Leading, target: Target) -> bool:
     noisy = target == "population" or leading.known.noise_sd > 0
     few = leading.m < leading.d - 1 and leading.m <= _MOST_COMPONENTS
     return noisy and leading.d >= 3 and leading.m > 0 and few
-
-
-def _plain(plain: np.ndarray, target: Target) -> ShrunkLoadings:
-    return ShrunkLoadings(
-        components=plain,
-        plain=plain,
-        kind="plain",
-        target=target,
-        negligible=np.zeros(plain.shape, dtype=bool),
-        sd=np.full(plain.shape, np.inf),
-    )
 
 
 def _shrunk(leading: Leading, target: Target) -> _Shrunk | None:
