@@ -4,6 +4,7 @@ from gdppca.design.design import Design, assumed_of_sign
 from gdppca.design.parameters import Choices, Parameters, design_of
 from gdppca.design.run import note_spend_on_error, run
 from gdppca.design.shares import Shares
+from gdppca.design.shown import showing
 
 __all__ = [
     "Choices",
@@ -14,4 +15,5 @@ __all__ = [
     "design_of",
     "note_spend_on_error",
     "run",
+    "showing",
 ]

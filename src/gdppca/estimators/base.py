@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
+from gdppca._frames import frame_of
 from gdppca.design import Design, Shares, note_spend_on_error, run
 from gdppca.estimators.surroundings import warn_before_fit
 from gdppca.kernels import Progress, silent
@@ -179,7 +180,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 entered=entered,
                 seeded=seeded,
             )
-            return self._adopt(release, state.eigenvalues)
+            return self._adopt(self._shown(release), state.eigenvalues)
+
+    def _shown(self, release: Release) -> Release:
+        """The release as it is shown; post-processing."""
+        return release
 
     def _adopt(self, release: Release, eigenvalues: np.ndarray | None = None) -> Self:
         """Take over a release, with its eigenvalues where they are known; nothing else stays."""
@@ -189,6 +194,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.noise_sd_ = release.noise_sd
         self.components_ = release.components
         self.n_components_ = len(release.components)
+        self.negligible_ = release.negligible
+        if release.max_loadings is not None:
+            self.sparse_components_ = release.sparse_components
         self.n_samples_ = release.n_samples
         if release.guarantee.unit is Unit.PERSON:
             self.n_persons_ = release.n_samples
@@ -219,6 +227,61 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         known = known_noise(self.release_)
         phi = denoised_eigenvalues(self.eigenvalues_, *known)
         return variance_shares(phi, known.rates)[: self.n_components_]
+
+    @property
+    def explained_variance_(self) -> np.ndarray:
+        """Variances of the scores on the components, where they were paid for."""
+        check_is_fitted(self, "release_")
+        if self.release_.variances is None:
+            raise AttributeError(
+                "explained_variance_ is known where variances were paid for: "
+                "fit_release(X, variances=0.1). explained_variance_ratio_ costs nothing."
+            )
+        return self.release_.variances
+
+    @property
+    def noise_variance_(self) -> float:
+        """Mean variance of the directions beside the components, where variances were paid for.
+
+        Their shares of the total variance are free; the variances that were paid for tell the
+        total.
+        """
+        left = self.n_features_in_ - self.n_components_
+        ratio, variances = self.explained_variance_ratio_, self.explained_variance_
+        carried = float(ratio.sum())
+        if left == 0 or not carried > 0:
+            return 0.0
+        return float(variances.sum() / carried * max(1 - carried, 0.0) / left)
+
+    def components_frame(self, backend: str | None = None) -> Any:
+        """The components as a data frame: a row for each column of the table.
+
+        Parameters
+        ----------
+        backend : None, "pandas", "polars" or "pyarrow", default None
+            Whose frame it is; None takes the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+            The column's name, and its loading on each component.
+        """
+        check_is_fitted(self, "release_")
+        names = self.release_.feature_names
+        loadings = {f"component {k + 1}": row for k, row in enumerate(self.components_)}
+        return frame_of({"column": list(names), **loadings}, backend)
+
+    def _score_sizes(self) -> np.ndarray:
+        """What whitened scores are divided by: roots of variances, paid for or free.
+
+        The free spectrum tells variances up to one common factor.
+        """
+        variances = self.release_.variances
+        if variances is None:
+            variances = self.explained_variance_ratio_
+        largest = float(np.max(variances, initial=0.0))
+        least = np.finfo(float).eps * (largest if largest > 0 else 1.0)
+        return np.sqrt(np.maximum(variances, least))
 
     def loading_intervals(self, level: float = 0.9, *, sampling: bool = False) -> LoadingIntervals:
         """Intervals for the loadings and expected angles of the directions, at no budget.
@@ -258,7 +321,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         array of shape (n, m)
             One score per row and component, from `mean_` where a centre is known; a missing cell
-            counts as the centre.
+            counts as the centre. With ``whiten=True`` over the root of the component's variance.
 
         Notes
         -----
@@ -277,7 +340,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.scale_ is not None:
             X = X / self.scale_
         scores: np.ndarray = X @ self.components_.T
-        return scores
+        return scores / self._score_sizes() if getattr(self, "whiten", False) else scores
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows in the original columns from scores. NOT private, as scores are not.
@@ -298,6 +361,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise DataError(
                 f"Scores have {scores.shape[1]} columns where {self.n_components_} components are."
             )
+        if getattr(self, "whiten", False):
+            scores = scores * self._score_sizes()
         rows: np.ndarray = scores @ self.components_
         if self.scale_ is not None:
             rows = rows * self.scale_

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
-import numpy as np
-
 from gdppca import _validate
-from gdppca._errors import BudgetExceeded, ParameterError, PrivacyWarning, StateError
-from gdppca.design import Choices, Design, Parameters, Shares, design_of, run
+from gdppca._errors import ParameterError
+from gdppca.design import Choices, Design, Parameters, Shares, design_of, showing
 from gdppca.estimators.base import (
     PrivatePCA,
-    check_components,
     check_rows,
-    checked_matrix,
     kept,
 )
-from gdppca.estimators.batches import Batches
+from gdppca.estimators.batches import InBatches
+from gdppca.estimators.doubts import warn_of_doubts, warn_of_weakness
+from gdppca.estimators.showing import Showing, View, asked_of, check_wanted
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import check_ledger
 from gdppca.noise import noise_for
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Neighbors
-from gdppca.privacy.budget import warn_of_large_delta
 from gdppca.releases import Release
 from gdppca.releases.publish import parameters_of
 from gdppca.releases.rows import generic_names
@@ -35,7 +33,7 @@ from gdppca.tables.memory import MemoryTable
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DPPCA(Choices, PrivatePCA):
+class DPPCA(InBatches, Showing, Choices, PrivatePCA):
     r"""Robust and differentially private principal component analysis.
 
     Heavy tails do not bend it, a few poisoned rows bend it little, no bounds on the columns are
@@ -43,8 +41,10 @@ class DPPCA(Choices, PrivatePCA):
 
     Parameters
     ----------
-    n_components : int or "auto", default 2
-        Number of directions; "auto" keeps those that stand above the noise, maybe none.
+    n_components : int, "auto" or float, default 2
+        Number of directions; "auto" keeps those that stand above the noise, maybe none. A share
+        between 0 and 1 keeps those that carry so much of the variance, by the free spectrum, as
+        far as they stand above the noise.
     epsilon : float, default 1.0
         Privacy ε. Infinity adds no noise and protects nobody.
     delta : float, default 1e-6
@@ -89,6 +89,19 @@ class DPPCA(Choices, PrivatePCA):
     missing : "refuse" or "rates", default "refuse"
         What becomes of missing cells: refused; or taken to be missing completely at random, which a
         small private step measures and the matrix is corrected for. That needs a centre.
+    loadings : "plain" or "shrunk", default "plain"
+        Leading eigenvectors of the noisy matrix; or the same with their loadings shrunk under its
+        known noise, at no budget, wherever the likelihood asks for it. The paper's calibration
+        keeps plain ones.
+    target : "rows" or "population", default "rows"
+        Whose loadings shrinking estimates: those that the same rows have without noise, or those
+        of the population that they were drawn from.
+    max_loadings : None or int, default None
+        The most columns that a component is to be explained by: `sparse_components_` holds so many
+        of its largest loadings.
+    whiten : bool, default False
+        Divide scores by the roots of the components' variances: of those that were paid for
+        (`fit_release`), else of the free ones, which are known up to one common factor.
 
     Attributes
     ----------
@@ -108,6 +121,14 @@ class DPPCA(Choices, PrivatePCA):
         Where the spectrum of the noise alone ends, σ√(2d).
     explained_variance_ratio_ : array of shape (m,)
         Shares of variance, free of budget (spherical sign only).
+    explained_variance_, noise_variance_ : array of shape (m,) and float
+        Variances along the components, and the mean of those beside them; where variances were
+        paid for.
+    negligible_ : array of bool of shape (m, d)
+        Where a shrunken loading is zero with a probability of 0.9 or more.
+    sparse_components_ : array of shape (m, d)
+        With `max_loadings`: the largest loadings of each component, at length one. They are not
+        orthogonal to each other in general.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of directions, rows and columns. Where a person may have several rows `n_samples_`
         counts persons; where their number is secret it is an estimate.
@@ -387,76 +408,20 @@ class DPPCA(Choices, PrivatePCA):
         if shares is not None and isinstance(table, MemoryTable):
             shares = replace(shares, groups=table.groups)
         design = self._checked_design(public, table.supply, shares)
-        _warn_of_weakness(design, stacklevel=5)
+        self._view = View.of(self, design)
+        if shares is not None and shares.counts_rows and self._view.target is not None:
+            names = table.names or generic_names(table.n_features)
+            design = showing(design, partial(self._view.of_state, design, tuple(names)))
+        warn_of_weakness(design, stacklevel=5)
         return design
 
     def _checked_design(
         self, public: Public, supply: Supply, shares: Shares | None = None
     ) -> Design:
         """Check every parameter against the shape, before any row counts."""
-        if isinstance(self.n_components, str):
-            if self.n_components != "auto":
-                raise ParameterError(
-                    f"`n_components` must be a whole number or 'auto', got {self.n_components!r}."
-                )
-        else:
-            check_components(self.n_components, public.n_features)
+        check_wanted(self.n_components, public.n_features, shares)
         check_ledger(self.ledger, seeded=noise_for(self.random_state).seeded)
-        return design_of(Parameters.of(self), public, supply, shares)
-
-    @np.errstate(all="ignore")
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a batch of rows. Draws no noise and releases nothing until `finalize`.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            A batch of rows, each person in one batch only.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        DPPCA
-            Itself, holding exact sums that are not private: it refuses to be pickled.
-
-        Notes
-        -----
-        **Privacy.** Rows are shuffled inside a batch only, so the guarantee assumes that the order
-        of the batches does not depend on their values. The first batch fixes every parameter:
-        `finalize` draws by them and debits their ledger, whatever was set since.
-        """
-        if hasattr(self, "release_"):
-            raise StateError("The release is made. Use sklearn.base.clone(...) for new rows.")
-        batches: Batches | None = self.__dict__.get("_batches")
-        X = checked_matrix(self, X, reset=batches is None).values
-        if batches is None:
-            # Any number of rows will do until all are in.
-            design = self._checked_design(Public.of(2, X.shape[1]), Supply.BATCHES)
-            batches = self._batches = Batches(design, self)
-        batches.add(X)
-        return self
-
-    def finalize(self) -> Self:
-        """Draw the noise, once, over all rows given to `partial_fit`.
-
-        Returns
-        -------
-        DPPCA
-            Itself, fitted; the exact sums are gone.
-        """
-        batches: Batches | None = self.__dict__.get("_batches")
-        if batches is None:
-            raise StateError("There is nothing to finalize: call partial_fit first, finalize once.")
-        table, design = batches.finish(self.ledger)
-        _warn_of_weakness(design, stacklevel=3)
-        try:
-            state = run(design, table, batches.noise, batches.ledger)
-        except BudgetExceeded:  # nothing was drawn, and the cap may be raised
-            batches.give_back(table)
-            raise
-        self.__dict__.pop("_batches", None)
-        return self._publish(design, state, batches.ledger, seeded=batches.noise.seeded)
+        return design_of(asked_of(self), public, supply, shares)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -482,21 +447,14 @@ class DPPCA(Choices, PrivatePCA):
             pca.description_ = Description.from_dict(release.description)
         return pca._adopt(release)
 
-    def _forget(self) -> None:
-        super()._forget()
-        self.__dict__.pop("_batches", None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Refuse to be pickled with exact sums inside."""
-        if hasattr(self, "_batches"):
-            raise StateError("Exact sums are not private and are not pickled: call finalize first.")
-        state: dict[str, Any] = super().__getstate__()
-        return state
+    def _shown(self, release: Release) -> Release:
+        return self._view.of_release(release)
 
     def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
         super()._publish(design, state, ledger, seeded=seeded)
+        self.__dict__.pop("_view").warn_of_missing_share(self.release_, stacklevel=4)
         if design.counted is not None:  # what is doubtful is known only now
-            _warn_of_doubts(design.known_by(state), stacklevel=4)
+            warn_of_doubts(design.known_by(state), stacklevel=4)
         if self.n_components_ == 0:  # only now: a warning may be an error, and it is paid for
             warnings.warn(
                 "No direction stands above the noise: there are no components. More rows or "
@@ -505,26 +463,3 @@ class DPPCA(Choices, PrivatePCA):
                 stacklevel=4,
             )
         return self
-
-
-def _warn_of_weakness(design: Design, stacklevel: int) -> None:
-    """Warn of doubtful budgets and refuse lost ones, from public numbers, before any draw."""
-    public = design.public
-    if not public.moves.replaces:  # nothing is known of a secret number
-        return
-    for lost in design.lost:
-        raise ParameterError(lost)
-    warn_of_large_delta(design.delta, public.n_samples, stacklevel, public.those)
-    _warn_of_doubts(design, stacklevel + 1)
-
-
-def _warn_of_doubts(design: Design, stacklevel: int) -> None:
-    """Warn of steps whose noise may win, and of noise that does not reach what was asked for."""
-    reached = design.guarantee(design.debit, entered=False, seeded=False).nominal_epsilon
-    stronger = reached > design.epsilon
-    said = (
-        f"The paper's noise does not reach epsilon = {design.epsilon:g} here; the guarantee "
-        f"states the true value, {reached:.4g}."
-    )
-    for doubt in (*design.lost, *design.doubts, *([said] if stronger else [])):
-        warnings.warn(doubt, PrivacyWarning, stacklevel=stacklevel + 1)

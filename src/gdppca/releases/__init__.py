@@ -2,6 +2,7 @@
 
 from gdppca._files import write_whole
 from gdppca.releases.intervals import release_intervals
+from gdppca.releases.loadings import Loadings, sparse_components
 from gdppca.releases.mapping import score_map
 from gdppca.releases.merge import merge_releases
 from gdppca.releases.noise_floor import SeenSpectrum, seen_spectrum
@@ -16,6 +17,7 @@ from gdppca.releases.words import heaviest_columns, marked_names
 from gdppca.steps.scatter import ScatterNoise
 
 __all__ = [
+    "Loadings",
     "NoisyScatter",
     "NoisyVariances",
     "Origin",
@@ -34,5 +36,6 @@ __all__ = [
     "scatter_noise",
     "score_map",
     "seen_spectrum",
+    "sparse_components",
     "write_whole",
 ]

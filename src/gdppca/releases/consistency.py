@@ -13,6 +13,7 @@ from gdppca.linalg import packed_length
 from gdppca.noise.gaussian import lattice_slack
 from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, Unit
 from gdppca.privacy.assumptions import one_of_groups
+from gdppca.releases.loadings import check_shrunk
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description
@@ -46,7 +47,9 @@ def check_consistency(release: Release) -> None:
         if not math.isclose(release.centre_bias, release.bias_of_events(), rel_tol=1e-6):
             raise ReleaseError("The release's error of the centre does not follow from its events.")
         _check_noise(release, _scheme(scheme), sign["sup_norm"])
-    _check_components(release.components, K)
+    _check_components(release.plain_components, K)
+    if release.loadings is not None:
+        _check_loadings(release)
 
 
 def _check_neighbors(release: Release, scheme: str) -> None:
@@ -147,6 +150,17 @@ def _check_merged(release: Release, groups: int) -> None:
             "The merged release's noise, rows or assumptions contradict its groups. It was edited, "
             "or made by an incompatible version."
         )
+
+
+def _check_loadings(release: Release) -> None:
+    """Shrunken loadings follow from the matrix; where nothing was shrunk, all is plain."""
+    assert release.loadings is not None
+    V = release.components
+    if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
+        raise ReleaseError("The release's components are not orthonormal.")
+    if not release.loadings.shrunk and not np.array_equal(V, release.plain_components):
+        raise ReleaseError("The release's components are not the plain ones that it says they are.")
+    check_shrunk(release)
 
 
 def _check_components(V: np.ndarray, K: np.ndarray) -> None:

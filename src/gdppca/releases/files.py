@@ -16,7 +16,10 @@ from gdppca._errors import ReleaseError
 
 FORMAT = "gdppca-release"
 VERSION = 4
-_ADDED = ("variances", "score_map", "plan", "scale_error", "rates", "description")  # since 1
+_ADDED = (
+    *("variances", "score_map", "plan", "scale_error", "rates", "description"),
+    *("loadings", "max_loadings"),
+)  # since 1
 _BEFORE = {"unit": "row", "neighbors": "replace-one"}  # what there was alone, up to 3
 _OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too
 _BY_COLUMN = ("location", "scale", "scale_error", "rates")
@@ -141,6 +144,8 @@ def _check_shapes(plain: dict[str, Any]) -> None:
     fits = len(plain["feature_names"]) == d and square and m <= d
     if not fits or any(len(row) != d for row in rows):
         raise ReleaseError("The release's matrices and names do not fit together.")
+    if plain["max_loadings"] is not None and plain["max_loadings"] > d:
+        raise ReleaseError("The release's `max_loadings` exceeds its columns.")
     if plain["variances"] is not None and len(plain["variances"]) != m:
         raise ReleaseError("The release's variances do not fit its components.")
     if scatter is not None and not np.array_equal(np.array(scatter), np.array(scatter).T):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
+from gdppca import _validate
 from gdppca._errors import ParameterError, ReleaseError
+from gdppca.releases.loadings import independent_rows, shrunk_for
 from gdppca.releases.noise_floor import rate_error
 from gdppca.releases.release import Release
 from gdppca.theory import LoadingIntervals, loading_intervals
+from gdppca.theory.intervals import PRIVACY, PRIVACY_AND_SAMPLING, about
 
 
 def release_intervals(
@@ -35,7 +37,9 @@ def release_intervals(
 
     Notes
     -----
-    **Privacy.** Nothing is spent: post-processing, see `gdppca.theory.loading_intervals`.
+    **Privacy.** Nothing is spent: post-processing, see `gdppca.theory.loading_intervals`. Where
+    the loadings were shrunk the intervals are those of their posterior,
+    `gdppca.theory.shrunken_loadings`.
 
     Examples
     --------
@@ -54,11 +58,13 @@ def release_intervals(
             "`sampling=True` is known for the spherical sign only: with other signs the sampling "
             "error depends on the law of the lengths too."
         )
+    if release.loadings is not None and release.loadings.shrunk:
+        return _after_shrinking(release, _validate.fraction(level=level), sampling=sampling)
     m = len(release.components)
     found = loading_intervals(
         release.scatter,
         release.noise_sd,
-        _independent(release),
+        independent_rows(release),
         m,
         level,
         sampling=sampling,
@@ -71,15 +77,34 @@ def release_intervals(
     return replace(
         found,
         components=release.components,
+        feature_names=release.feature_names,
         lower=np.where(same, found.lower, -found.upper),
         upper=np.where(same, found.upper, -found.lower),
     )
 
 
-def _independent(release: Release) -> float:
-    """Rows that a one-sample matrix of the same sampling error would need."""
-    scheme = release.scheme or {}
-    if scheme.get("name") == "halves":
-        return release.n_samples / 2
-    size = scheme.get("size", math.inf)
-    return release.n_samples * (1 - 1 / size)
+def _after_shrinking(release: Release, level: float, *, sampling: bool) -> LoadingIntervals:
+    """Posterior intervals, about rows or population whichever of them was shown."""
+    found = shrunk_for(release, "population" if sampling else "rows")
+    assert found is not None
+    shown = release.components
+    same = np.where(np.einsum("kd,kd->k", found.components, shown) > 0, 1.0, -1.0)[:, None]
+    turned = replace(found, components=same * found.components)
+    lower, upper = turned.interval(level)
+    return LoadingIntervals(
+        components=shown,
+        lower=np.minimum(lower, shown),
+        upper=np.maximum(upper, shown),
+        angles=found.angles,
+        subspace_angle=found.subspace_angle,
+        above_noise=int(np.isfinite(found.sd).all(axis=1).sum()),
+        level=level,
+        covers=PRIVACY_AND_SAMPLING if sampling else PRIVACY,
+        about=about(
+            sampling=sampling,
+            centre=release.centre_bias > 0,
+            scales=release.scale_error is not None,
+            gaps=release.rates is not None,
+        ),
+        feature_names=release.feature_names,
+    )

@@ -47,8 +47,9 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     Returns
     -------
     Release
-        The weighted mean of the matrices and its directions. What the parts hold beside that
-        (variances, score map, plan) is left out.
+        The weighted mean of the matrices and its directions, shrunk where those of all parts were
+        asked to be for one target. What the parts hold beside that (variances, score map, plan) is
+        left out.
 
     Notes
     -----
@@ -90,7 +91,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     matrix = sum(w * part.scatter * f for w, part, f in zip(weights, parts, factors, strict=True))
     gaps: dict[str, Any] = {} if rates is None else {"rates": rates}
     drawn = any(part.scale_origin is Origin.PRIVATE for part in parts)
-    return Release(
+    merged = Release(
         components=Spectrum(corrected(matrix, rates)).leading(m).T,
         scatter=matrix,
         noise_sd=float(np.sqrt(np.sum((weights * noise) ** 2))),
@@ -110,6 +111,9 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         method=first.method,
         **gaps,
     )
+    targets = {None if part.loadings is None else part.loadings.target for part in parts}
+    target = targets.pop() if len(targets) == 1 else None
+    return merged if target is None else merged.shrunk(target)
 
 
 def _check_mergeable(parts: list[Release]) -> None:

@@ -32,6 +32,9 @@ def parameters_of(release: Release) -> dict[str, Any]:
         "missing": "refuse" if release.rates is None else "rates",
         "location": "private" if release.centre_origin == Origin.PRIVATE else release.location,
         "scale": "private" if release.scale_origin == Origin.PRIVATE else release.scale,
+        "loadings": "plain" if release.loadings is None else "shrunk",
+        "target": "rows" if release.loadings is None else release.loadings.target,
+        "max_loadings": release.max_loadings,
     }
 
 

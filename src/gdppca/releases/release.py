@@ -19,6 +19,7 @@ from gdppca.privacy.assumptions import COMPONENTS_APART
 from gdppca.releases import files
 from gdppca.releases.consistency import check_consistency
 from gdppca.releases.described import check_description
+from gdppca.releases.loadings import Loadings, check_shrunk, shrunk_fields, sparse_components
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.words import doubts, size_in_words
@@ -86,6 +87,11 @@ class Release:
         Where cells were missing, the private share of cells that are there, by column.
     description : dict or None
         The description of the table in its plain form: what was publicly known of it.
+    loadings : Loadings or None
+        Where shrinking of the loadings was asked for: what came of it, and the plain eigenvectors.
+        None where the components are those.
+    max_loadings : int or None
+        The most columns that a component is to be explained by; see `sparse_components`.
 
     Examples
     --------
@@ -122,6 +128,8 @@ class Release:
     centre_bias: float = _DERIVED
     rates: np.ndarray | None = None
     description: dict[str, Any] | None = None
+    loadings: Loadings | None = None
+    max_loadings: int | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, and derive from the events what was not said."""
@@ -167,6 +175,25 @@ class Release:
         if self.scatter is None or self.rates is None:
             return self.scatter
         return files.frozen(corrected(self.scatter, self.rates))
+
+    @property
+    def plain_components(self) -> np.ndarray:
+        """Leading eigenvectors of the matrix, also where the components are shrunken ones."""
+        return self.components if self.loadings is None else self.loadings.plain
+
+    @property
+    def negligible(self) -> np.ndarray:
+        """Where a loading is zero with a probability of 0.9 or more, (m, d); nowhere if plain."""
+        if self.loadings is None:
+            return files.frozen(np.zeros(self.components.shape, dtype=bool))
+        return self.loadings.negligible
+
+    @property
+    def sparse_components(self) -> np.ndarray | None:
+        """The `max_loadings` largest loadings of each component, at length one; None without."""
+        if self.max_loadings is None:
+            return None
+        return files.frozen(sparse_components(self.components, self.max_loadings))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -219,7 +246,7 @@ class Release:
         if plain["description"] is not None:
             check_description(plain["description"], names)
         d = int(plain["n_features"])  # where 3.0 was written too
-        read = {
+        read: dict[str, Any] = {
             "components": np.array(plain["components"], dtype=float).reshape(-1, d),
             "noise_sd": float(plain["noise_sd"]),
             "n_samples": int(plain["n_samples"]),
@@ -229,6 +256,9 @@ class Release:
             "score_map": score_map and ScoreMap.from_dict(score_map),
             "guarantee": Guarantee.from_dict(plain["guarantee"]),
         }
+        if plain["loadings"] is not None:
+            m = len(plain["components"])
+            read["loadings"] = Loadings.from_dict(plain["loadings"], m, d)
         fields = (name for name in _IN_ORDER if name not in _PROMISED)
         release = cls(**{name: plain[name] for name in fields} | read)
         if any(plain[name] != getattr(release, name) for name in _PROMISED):
@@ -241,6 +271,8 @@ class Release:
             _check_included(release.score_map.guarantee, release.guarantee)
         if release.method == "DPPCA":
             check_consistency(release)
+        elif release.loadings is not None and release.scatter is not None:
+            check_shrunk(release)
         if release.score_map is not None:
             _check_alike(release.score_map.guarantee, release.guarantee)
         return release
@@ -261,6 +293,45 @@ class Release:
         if len(found.variances) != len(self.components):
             raise ReleaseError("The variances are not those of this release's components.")
         return replace(self, variances=found.variances, guarantee=self.guarantee + found.guarantee)
+
+    def shrunk(self, target: str = "rows") -> Release:
+        """The same release with its loadings shrunk under its known noise; nothing is spent.
+
+        Parameters
+        ----------
+        target : "rows" or "population", default "rows"
+            Whose loadings are estimated: those that the same rows have without noise, or those of
+            the population that they were drawn from.
+
+        Returns
+        -------
+        Release
+            With `loadings`. The plain eigenvectors stay in it, and stay its components where the
+            likelihood asks for nothing, no component stands above the noise, or there is no
+            matrix. Variances and a score map of other directions are left out.
+
+        Examples
+        --------
+        >>> from gdppca import DPPCA, datasets
+        >>> X = datasets.make_elliptical(4000, 25).X
+        >>> release = DPPCA(epsilon=1.0, random_state=0).fit(X).release_.shrunk()
+        >>> release.loadings.kind, release.negligible[0, 4:].all()
+        ('rows', np.True_)
+        """
+        return self._showing(**shrunk_fields(self, target))
+
+    def plain(self) -> Release:
+        """The same release with the plain eigenvectors for components; nothing is spent.
+
+        Variances and a score map of other directions are left out.
+        """
+        return self._showing(components=self.plain_components, loadings=None)
+
+    def _showing(self, **fields: Any) -> Release:
+        """The same with other directions, and without what is about the old ones."""
+        if not np.allclose(fields["components"], self.components, rtol=0, atol=1e-9):
+            fields |= {"variances": None, "score_map": None}
+        return replace(self, **fields)
 
     @classmethod
     def merge(cls, releases: Sequence[Release], n_components: int | None = None) -> Release:
@@ -292,7 +363,17 @@ class Release:
 _PROMISED = ("unit", "neighbors")  # which stand in the guarantee too
 _IN_ORDER = (
     *("library_version", "method", *_PROMISED, "n_samples", "n_features", "feature_names"),
-    *("description", "components", "scatter", "rates", "noise_sd", "sign", "scheme"),
+    *(
+        "description",
+        "components",
+        "loadings",
+        "max_loadings",
+        "scatter",
+        "rates",
+        "noise_sd",
+        "sign",
+        "scheme",
+    ),
     *("calibration", "location", "centre_origin", "centre_bias", "scale", "scale_origin"),
     *("scale_error", "variances", "score_map", "plan", "guarantee"),
 )  # as fields stand in a file

@@ -11,6 +11,7 @@ from gdppca.theory.error_bounds import (
     error_bound,
     required_samples,
 )
+from gdppca.theory.intervals import LoadingIntervals
 from gdppca.theory.method_bounds import (
     analyze_gauss_bound,
     effective_rank,
@@ -26,8 +27,9 @@ from gdppca.theory.noise_floor import (
 )
 from gdppca.theory.patterns import variance_shares
 from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
+from gdppca.theory.shrinkage import ShrunkLoadings, shrunken_loadings
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
-from gdppca.theory.uncertainty import LoadingIntervals, loading_intervals
+from gdppca.theory.uncertainty import loading_intervals
 from gdppca.theory.winsor import (
     pair_radius_quantile,
     pair_radius_survival,
@@ -37,6 +39,7 @@ from gdppca.theory.winsor import (
 __all__ = [
     "CorruptionBound",
     "LoadingIntervals",
+    "ShrunkLoadings",
     "analyze_gauss_bound",
     "breakdown_bound",
     "classical_noise_sd",
@@ -60,6 +63,7 @@ __all__ = [
     "required_samples",
     "sgpca_bound",
     "shrunk_rates",
+    "shrunken_loadings",
     "sin_theta",
     "spherical_bound",
     "spherical_condition",

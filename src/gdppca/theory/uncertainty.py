@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.linalg import eigen_descending
 from gdppca.noise.bits import generator_for
+from gdppca.theory.intervals import PRIVACY, PRIVACY_AND_SAMPLING, LoadingIntervals, about
 from gdppca.theory.noise_floor import components_above_noise, denoised_eigenvalues
 from gdppca.theory.quadrature import LOG_X, STEP, X
 from gdppca.theory.rates import corrected, entry_sd
@@ -29,65 +30,12 @@ from gdppca.theory.shifted import shifted_matrix, typical_distance
 from gdppca.theory.spherical import spherical_eigenvalues_inverse
 from gdppca.theory.uneven import EntryNoise, Gaps, RateNoise, UnevenNoise, finite_errors
 
-PRIVACY = "privacy noise"
-PRIVACY_AND_SAMPLING = "privacy noise and sampling"
-
-_ROWS = "the loadings that the same rows have without any noise"
-_POPULATION = "the loadings of the population that the rows were drawn from"
-_GAPS = "corrected for the cells that are missing"
-_IF_RANDOM = "if cells are missing completely at random"
-_IF_SYMMETRIC = "if they lie symmetrically around their centre; on skewed columns, those"
-
 _SEED = 20251012  # post-processing: the same release gives the same intervals everywhere
 _DRAWS = (100, 400)  # fewest and most
 _KEPT, _DRAWN = 2e7, 1e8  # numbers kept of all draws together, and drawn
 _LEAST_SHARE = 1e-6  # of an eigenvalue that is not above zero
 DENSE = 256  # columns up to which a full decomposition is cheap
 _ENDLESS = 10**18  # so many rows have no sampling error
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LoadingIntervals:
-    """Where the loadings without noise may be.
-
-    Parameters
-    ----------
-    components : array of shape (m, d)
-        The released directions that the intervals are about.
-    lower, upper : array of shape (m, d)
-        Ends of an interval for each loading, its direction turned to the side of the released one.
-        -1 and 1 where a component does not stand above the noise: nothing is known of it.
-    angles : array of shape (m,)
-        Expected sine of the angle between each released direction and the one without noise.
-    subspace_angle : float
-        Expected sine of the largest angle between the two subspaces; 1 where some component does
-        not stand above the noise.
-    above_noise : int
-        How many of the m components stand above the noise.
-    level : float
-        Share of loadings that the intervals are to hold.
-    covers : str
-        "privacy noise": about the directions of the same rows without noise. "privacy noise and
-        sampling": about those of the population that the rows were drawn from.
-    about : str
-        The same in words, with its condition: on skewed columns the error of a private centre
-        moves the matrix by what no release knows, and the intervals are about the directions
-        around the released centre and with the released scales.
-    """
-
-    components: np.ndarray = field(repr=False)
-    lower: np.ndarray = field(repr=False)
-    upper: np.ndarray = field(repr=False)
-    angles: np.ndarray
-    subspace_angle: float
-    above_noise: int
-    level: float
-    covers: str
-    about: str
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Lower and upper ends: ``lower, upper = intervals``."""
-        return iter((self.lower, self.upper))
 
 
 def loading_intervals(
@@ -203,24 +151,13 @@ def loading_intervals(
         above_noise=min(m, above),
         level=level,
         covers=PRIVACY_AND_SAMPLING if sampling else PRIVACY,
-        about=_about(
+        about=about(
             sampling=sampling,
             centre=centre_bias > 0,
             scales=scale_error is not None,
             gaps=gaps.rates is not None,
         ),
     )
-
-
-def _about(*, sampling: bool, centre: bool, scales: bool, gaps: bool) -> str:
-    """What the intervals are about."""
-    given = " and ".join(
-        ["around the released centre"] * centre + ["with the released scales"] * scales
-    )
-    what = _POPULATION if sampling else _ROWS
-    if gaps:
-        what = f"{what}, {_IF_RANDOM if sampling else _GAPS}"
-    return f"{what}, {_IF_SYMMETRIC} {given}" if given else what
 
 
 @dataclass(frozen=True, eq=False)

@@ -353,7 +353,7 @@ def test_fitted_object_holds_only_the_release_and_the_shape(X):
     pca = DPPCA(2).fit(X)
     allowed = {
         "components_", "eigenvalues_", "guarantee_", "mean_", "n_components_", "n_features_in_",
-        "n_samples_", "noise_floor_", "noise_sd_", "release_", "scale_", "scatter_",
+        "n_samples_", "negligible_", "noise_floor_", "noise_sd_", "release_", "scale_", "scatter_",
     }  # fmt: skip
     assert set(vars(pca)) - set(pca.get_params()) == allowed
     # As a number of its own: digits behind a point may be anything.

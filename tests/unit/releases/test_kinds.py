@@ -94,7 +94,7 @@ def test_earlier_formats_promise_to_rows_alone(version, save):
 
     def forged(plain):
         plain["version"] = 3
-        for name in ("unit", "neighbors", "rates", "description"):
+        for name in ("unit", "neighbors", "rates", "description", "loadings", "max_loadings"):
             del plain[name]
 
     with pytest.raises(ReleaseError, match="unit or neighbours"):
