@@ -52,7 +52,9 @@ class Likely:
         if isinstance(state.sign, Spherical):  # its matrix is flatter than the columns'
             rates = None if state.rates is None else tuple(state.rates.tolist())
             shape = _variances(tuple(shape.tolist()), rates)
-        rest = float(shape[m:].mean()) if len(shape) > m else rest
+        largest = float(shape.max(initial=0.0))
+        shape = shape / largest if 0 < largest < np.inf else np.ones_like(shape)  # up to a factor
+        rest = max(float(shape[m:].mean()) if len(shape) > m else 0.0, _LEAST)
         return cls(state.components, np.maximum(shape[:m], rest), rest)
 
     def scores(self, rows: np.ndarray, state: State) -> np.ndarray:
