@@ -112,7 +112,7 @@ DRAWS_NOTHING = {
     *("SeenSpectrum", "heaviest_columns", "marked_names", "merge_releases", "release_intervals"),
     *("scatter_noise", "seen_spectrum", "write_whole"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release
-    *("Description", "describe"),
+    *("Description", "Query", "describe"),
     *("AuditResult", "Guarantee", "Ledger", "PairSum", "Plan", "kendall_tau", "plan", "sin_theta"),
     "audit",  # made-up rows
 }

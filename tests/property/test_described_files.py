@@ -109,7 +109,7 @@ def in_parts(path, description):
         path, noise, description=description, gaps=True, whole=False, assume_shuffled=True
     )
     with table as engine:
-        return engine.sample(engine.n_samples)
+        return np.asarray(engine.sample(engine.n_samples))
 
 
 @every_text

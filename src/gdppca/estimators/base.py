@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,7 +20,7 @@ from gdppca.estimators.surroundings import warn_before_fit
 from gdppca.kernels import Progress, silent
 from gdppca.ledgers import HiddenPassword
 from gdppca.noise import noise_for
-from gdppca.privacy import Unit
+from gdppca.privacy import Neighbors, Unit
 from gdppca.releases import Release, release_intervals
 from gdppca.releases.noise_floor import known_noise
 from gdppca.releases.publish import published
@@ -58,7 +59,7 @@ def check_components(n_components: Any, d: int) -> None:
 
 
 def require_columns(n: int | str, d: int) -> None:
-    """Refuse a table without columns; `n` is a word where the number of rows is secret."""
+    """Refuse a table without columns; `n` is left out where the number of rows is secret."""
     if d == 0:
         raise DataError(
             f"Found array with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
@@ -67,10 +68,14 @@ def require_columns(n: int | str, d: int) -> None:
 
 @np.errstate(all="ignore")  # no error or warning may depend on a cell
 def checked_matrix(pca: Any, X: Any, *, reset: bool) -> Matrix:
-    """The table as a matrix with the right columns, which `reset` learns from it."""
+    """The table as a matrix with the right columns, which `reset` learns from it.
+
+    A frame is read by the description of the fit; an array holds the features that came of it.
+    """
     gaps = getattr(pca, "missing", "refuse") == "rates"
-    if getattr(pca, "description_", None) is not None:
-        return described_matrix(X, pca.description_, gaps)
+    told = getattr(pca, "description_", None)
+    if told is not None and nw.dependencies.is_into_dataframe(X):
+        return described_matrix(X, told, gaps)
     matrix = as_matrix(X, gaps)
     require_columns(*matrix.values.shape)
     validate_data(pca, X if matrix.names else matrix.values, reset=reset, skip_check_array=True)
@@ -131,13 +136,19 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._forget()
         noise = noise_for(self.random_state)
         with open_table(source, noise, **how) as table:
-            secret = getattr(self, "neighbors", "replace-one") != "replace-one"
-            require_columns("n" if secret else table.n_samples, table.n_features)
+            public = isinstance(table, MemoryTable) and not self._hides_number
+            require_columns(table.n_samples if public else "", table.n_features)
             design = self._design(table, shares)
             warn_before_fit(self, table.names)
             self._learn_table(source, table)  # nothing of a table whose fit is refused
             state = run(design, table, noise, self.ledger, progress)
         return self._publish(design, state, self.ledger, seeded=noise.seeded)
+
+    @property
+    def _hides_number(self) -> bool:
+        """Whether nobody may know how many rows there are."""
+        wanted = getattr(self, "neighbors", None)
+        return isinstance(wanted, str) and wanted == Neighbors.ADD_REMOVE
 
     def _learn_table(self, source: Any, table: Table) -> None:
         """Take the columns' names as scikit-learn does, from a frame or from a file."""
@@ -145,7 +156,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if told is not None:
             self.description_ = told
         own = isinstance(table, MemoryTable) and told is None and table.names
-        if own and len(getattr(source, "columns", ())) == table.n_features:
+        framed = nw.dependencies.is_into_dataframe(source)
+        if own and framed and len(getattr(source, "columns", ())) == table.n_features:
             validate_data(self, source, reset=True, skip_check_array=True)
         else:  # scikit-learn finds no names in tables of Dask, Spark and DuckDB
             self._learn_columns(table.n_features, table.names)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -207,3 +208,23 @@ def gaussian_event(purpose: str, multiplier: float) -> Event:
     if multiplier == 0:
         return NonPrivateEvent(purpose=purpose)
     return GaussianEvent(purpose=purpose, noise_multiplier=multiplier)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneGaussian:
+    """What a step is that draws once and takes a fixed share of a budget of Gaussian steps."""
+
+    public: Public
+    mu: float  # of this and of all Gaussian steps after it
+    purpose: ClassVar[str]
+    share: ClassVar[float]  # of μ²
+
+    @property
+    def multiplier(self) -> float:
+        """Noise over sensitivity."""
+        return 1 / (self.mu * math.sqrt(self.share))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The one draw."""
+        return (gaussian_event(self.purpose, self.multiplier),)

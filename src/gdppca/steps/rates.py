@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gdppca.noise import Noise, noised
-from gdppca.privacy import Event
-from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.base import OneGaussian, Rows, State
 from gdppca.theory import rate_errors, shrunk_rates
 
 PURPOSE = "rates"
@@ -17,7 +15,7 @@ SHARE = 0.05  # of what scales, centre and matrix have together, of μ²
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rates:
+class Rates(OneGaussian):
     """The observed share of every column.
 
     **Privacy.** One Gaussian event: a row, one random one of each person, moves each of d counts by
@@ -25,25 +23,15 @@ class Rates:
     protected as the cells are.
     """
 
-    public: Public
-    mu: float  # of this and of all Gaussian steps after it
+    purpose, share = PURPOSE, SHARE
     needs_sample = True
-
-    @property
-    def _multiplier(self) -> float:
-        return 1 / (self.mu * math.sqrt(SHARE))
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """One count per column."""
-        return (gaussian_event(PURPOSE, self._multiplier),)
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Rates, shrunk to their mean as far as their noise asks for it."""
         sample = table.sample(self.public.n_seen)
         there = np.count_nonzero(~np.isnan(sample.single), axis=0).astype(float)
         bound = self.public.moves.rates(self.public.n_features)
-        noisy = noised(there, self._multiplier, bound, noise)
+        noisy = noised(there, self.multiplier, bound, noise)
         rates = shrunk_rates(noisy.values / sample.number, noisy.sd / sample.number)
         return state.with_(
             rates=rates,

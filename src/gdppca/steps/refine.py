@@ -17,7 +17,7 @@ from gdppca.linalg import LARGEST, SQRT2
 from gdppca.noise import Noise, noised
 from gdppca.privacy import Event
 from gdppca.sensitivity import REPLACING, Moves
-from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.base import Rows, State, gaussian_event
 from gdppca.steps.clipped_squares import gaussian_ratio, gaussian_slope, square_sums
 from gdppca.steps.pairing import halved_differences
 from gdppca.steps.scale import (
@@ -27,7 +27,7 @@ from gdppca.steps.scale import (
     SLOPE,
     START,
     CoarseScale,
-    Sized,
+    OfColumns,
     known_sizes,
     step_noise,
     step_shares,
@@ -47,7 +47,7 @@ _SOME_DOUBT = 1e-9  # of what is known without noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refinement:
+class Refinement(OfColumns):
     r"""Better scales, from distances to a released centre, or from pairs where there is none.
 
     **Privacy.** Gaussian events, as many as public numbers say. A row is in one distance or in one
@@ -61,37 +61,23 @@ class Refinement:
     :math:`\sqrt{1 - z}`.
     """
 
-    public: Public
-    mu: float  # of the coarse scales and of this together
-    sized: Sized | None = None  # all columns where it is left out
-    needs_sample = True
-
-    @property
-    def _sized(self) -> Sized:
-        return self.sized or Sized.all(self.public.n_features)
-
-    @property
-    def _multipliers(self) -> list[float]:
-        _, *shares = self._sized.shares(self.public, self.mu)
-        return [1 / (self.mu * math.sqrt(share)) for share in shares]
-
     @property
     def events(self) -> tuple[Event, ...]:
         """One for each step; without noise, that of the coarse scales says it."""
         if math.isinf(self.mu):
-            return () if self._sized.unknown else (gaussian_event(PURPOSE, 0.0),)
-        return tuple(gaussian_event(PURPOSE, multiplier) for multiplier in self._multipliers)
+            return () if self.columns.unknown else (gaussian_event(PURPOSE, 0.0),)
+        return tuple(gaussian_event(PURPOSE, multiplier) for multiplier in self.multipliers[1:])
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Refined scales and their errors; public ones stay, and have none."""
-        d, columns = self.public.n_features, list(self._sized.columns)
+        d, columns = self.public.n_features, list(self.columns.columns)
         coarse = state.coarse or known_sizes(state, d)
         scale, error = coarse.scale.copy(), np.zeros(d)
         scale[columns], error[columns] = refined(
             _only(table.sample(self.public.n_seen), columns),
             coarse.only(columns),
             None if state.location is None else state.location[columns],
-            self._multipliers,
+            self.multipliers[1:],
             noise,
             self.public.moves,
             rates=None if state.rates is None else state.rates[columns],

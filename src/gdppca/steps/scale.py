@@ -76,7 +76,28 @@ class CoarseScale:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scale:
+class OfColumns:
+    """What the two steps of private scales share: a budget, and the columns that it is for."""
+
+    public: Public
+    mu: float  # of coarse scales and of their refinement together
+    sized: Sized | None = None  # all columns where it is left out
+    needs_sample = True
+
+    @property
+    def columns(self) -> Sized:
+        """Which columns get scales."""
+        return self.sized or Sized.all(self.public.n_features)
+
+    @property
+    def multipliers(self) -> list[float]:
+        """Noise over sensitivity of the counts by octave and of every step; none of no counts."""
+        shares = self.columns.shares(self.public, self.mu)
+        return [1 / (self.mu * math.sqrt(share)) if share else 0.0 for share in shares]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(OfColumns):
     r"""The size of every column, to within a factor of about two.
 
     **Privacy.** One Gaussian event, replace-one, n public: a row is in one pair, so in each of d
@@ -84,31 +105,18 @@ class Scale:
     one random row is in a pair.
     """
 
-    public: Public
-    mu: float  # of this step and of its refinement together
-    share: float  # of μ² of the whole fit that both take, for the words of a refusal
+    share: float  # of μ² of the whole fit that both steps take, for the words of a refusal
     delta: float
-    sized: Sized | None = None  # all columns where it is left out
-    needs_sample = True
-
-    @property
-    def _sized(self) -> Sized:
-        return self.sized or Sized.all(self.public.n_features)
-
-    @property
-    def _multiplier(self) -> float:
-        share, *_ = self._sized.shares(self.public, self.mu)
-        return 1 / (self.mu * math.sqrt(share))
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Counts by octave."""
-        return (gaussian_event(PURPOSE, self._multiplier),)
+        return (gaussian_event(PURPOSE, self.multipliers[0]),)
 
     @property
     def lost(self) -> str | None:
         """Why noise would win over the scales, and what would do; None where it would not."""
-        n, d = self.public.n_seen, len(self._sized.unknown)
+        n, d = self.public.n_seen, len(self.columns.unknown)
         times = lacking_room(n, d, self.mu, whole=whole_pairs(self.public))
         if times <= 1:
             return None
@@ -124,11 +132,11 @@ class Scale:
 
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """Coarse scales; those that are known, or guessed, stay."""
-        sample, columns = table.sample(self.public.n_seen), list(self._sized.unknown)
+        sample, columns = table.sample(self.public.n_seen), list(self.columns.unknown)
         rates = None if state.rates is None else state.rates[columns]
         found = coarse_scale(
             sample.single[:, columns],
-            self._multiplier,
+            self.multipliers[0],
             noise,
             self.public.moves,
             pairs=sample.number // 2,

@@ -167,7 +167,7 @@ class Sample:
         single = self.one_each
         return Sample(
             self.values[kept],
-            number * min(1.0, size / most),
+            min(number, size * (number / most)),
             None if self.parts is None else self.parts[kept],
             None if single is None else places[single[kept[single]]],
             self.keys[kept],

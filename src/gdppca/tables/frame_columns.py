@@ -19,7 +19,7 @@ from gdppca.tables.headers import require_columns
 
 def frame_names(X: Any) -> list[str]:
     """Names of a frame's columns; an array has none."""
-    if isinstance(X, dict):
+    if type(X) is dict:
         return list(X)
     if not nw.dependencies.is_into_dataframe(X):
         raise ParameterError(
@@ -42,7 +42,7 @@ def frame_column(X: Any, name: str) -> Any:
     every = frame_names(X)
     if name not in every:
         raise ParameterError(f"The table has no column '{name}'.")
-    if isinstance(X, dict):
+    if type(X) is dict:
         return X[name]
     return nw.from_native(X, eager_only=True)[:, every.index(name)].to_native()
 
@@ -50,7 +50,7 @@ def frame_column(X: Any, name: str) -> Any:
 def described_matrix(X: Any, description: Description, gaps: bool) -> Matrix:
     """The numbers of a frame by its description; what is missing is refused without gaps."""
     require_described(frame_names(X), description)
-    values = encode(X, description) if isinstance(X, dict) else encode_frame(X, description)[0]
+    values = encode(X, description) if type(X) is dict else encode_frame(X, description)[0]
     return featured(values, description, gaps, "the table")
 
 

@@ -192,7 +192,7 @@ def _from_frame(source: Any, asked: Wishes) -> Matrix:
     names = asked.columns
     if asked.beside:
         names = asked.features(frame_names(source), "The table")
-    if isinstance(source, dict):
+    if type(source) is dict:
         return plain_matrix(source, names, asked.gaps)
     return as_matrix(source if names is None else frame_columns(source, names), asked.gaps)
 
