@@ -290,7 +290,8 @@ def test_keys_choose_the_rows_of_a_sample(opened, visits):
     with opened(visits[NAMES], LENGTHS, keys()) as engine:
         sample = engine.sample(30)
     kept = sample.standing_for(77.0, 10)
-    assert (kept.number, len(np.unique(sample.keys))) == (10, len(sample.values))
+    assert kept.number == pytest.approx(10)
+    assert len(np.unique(sample.keys)) == len(sample.values)
     np.testing.assert_array_equal(kept.values, sample.values[: len(kept.values)])
     assert 0 < len(kept.values) < len(sample.values)
 

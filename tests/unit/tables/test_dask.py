@@ -303,6 +303,22 @@ def test_a_client_that_left_its_setting_behind_is_named(X, monkeypatch):
     assert "Connect a Client" in str(refusal(array(X)))
 
 
+def test_an_array_has_no_column_of_ids(X):
+    with pytest.raises(DataError, match=r"Give a dask\.dataframe"):
+        DaskEngine(array(X), KEYS, Wishes(persons="a")).__enter__()
+
+
+def test_persons_of_many_partitions_are_counted_once(X, monkeypatch):
+    monkeypatch.setattr(engines_dask, "_FEW", 2)
+    data = pd.DataFrame(X, columns=list("abcd")).assign(who=np.arange(len(X)) % 37)
+    for parts in (1, 5, 40):
+        with DaskEngine(
+            dd.from_pandas(data, npartitions=parts), KEYS, Wishes(persons="who")
+        ) as engine:
+            assert engine.n_samples == 37
+            assert sum(engine._lengths) == len(X)
+
+
 # On a real cluster
 
 
@@ -372,6 +388,35 @@ def test_a_worker_killed_during_the_fit_changes_nothing(cluster, client):
     settings = {"epsilon": math.inf, "random_state": 3}
     undisturbed = DPPCA(location=None, pairs=64, **settings).fit(wide_and_slow())
     assert np.array_equal(fitted(cluster, **settings).scatter_, undisturbed.scatter_)
+
+
+def slow_visits():
+    """Rows of 2000 persons, made on the workers."""
+    rows = dd.from_dask_array(wide_and_slow(), columns=list("abcd"))
+
+    def with_persons(part):
+        return part.assign(patient=[f"P{hash(row) % 2000}" for row in part["a"].round(3)])
+
+    meta = rows._meta.assign(patient=pd.Series([], dtype=str))
+    return rows.map_partitions(with_persons, meta=meta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", [PAIRS, CENTRED])
+def test_a_worker_killed_while_persons_meet_changes_nothing(cluster, client, recipe):
+    def found():
+        with DaskEngine(slow_visits(), KEYS, Wishes(persons="patient")) as engine:
+            sample = engine.sample(100)
+            return sample.values, sample.parts, engine.total(recipe, silent).mean()
+
+    undisturbed = found()
+    killer = Killer(cluster)
+    killer.start()
+    assert killer.ready.wait(60)
+    for one, other in zip(found(), undisturbed, strict=True):
+        assert np.array_equal(one, other)
+    killer.join()
+    assert killer.victim is not None
 
 
 @pytest.mark.slow

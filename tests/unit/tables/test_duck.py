@@ -23,8 +23,9 @@ from gdppca.kernels import Blocks
 from gdppca.noise import FreshNoise, OrderKeys
 from gdppca.noise.bits import secure_bits
 from gdppca.signs import as_sign
-from gdppca.tables import base, duck
+from gdppca.tables import base, duck, visits
 from gdppca.tables.base import Recipe
+from gdppca.tables.description import Description
 from gdppca.tables.open import open_table
 from gdppca.tables.sources import found_files
 
@@ -63,10 +64,11 @@ class FixedKeys(FreshNoise):
         return self.known
 
 
-def opened(source, keys, columns=None):
+def opened(source, keys, columns=None, **wishes):
     """Rows that are read in parts, in the order of these keys or as they come."""
-    noise = FixedKeys(secure_bits(), keys)
-    return open_table(source, noise, columns=columns, assume_shuffled=keys is None, whole=False)
+    noise, shuffled = FixedKeys(secure_bits(), keys), keys is None
+    wishes = {"columns": columns, "assume_shuffled": shuffled, "whole": False, **wishes}
+    return open_table(source, noise, **wishes)
 
 
 def silent(done, total):
@@ -544,3 +546,66 @@ def test_numbers_of_programmers_are_refused_in_words(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n0x10,2\n3,4\n")
     with pytest.raises(DataError, match=r"a|read"):
         ordered(tmp_path / "t.csv")
+
+
+def visits_file(tmp_path, n=200_000, ids=30_000):
+    rng = np.random.default_rng(3)
+    columns = dict(zip("abc", rng.normal(size=(3, n)), strict=True))
+    whose = pa.array([f"patient number {k:09}" for k in rng.integers(0, ids, n)])
+    path = tmp_path / "visits.parquet"
+    parquet.write_table(pa.table({**columns, "who": whose}), path, row_group_size=20_000)
+    return path
+
+
+@pytest.mark.parametrize(
+    "recipe", [PAIRS, Recipe(as_sign("spherical"), 3, Blocks(16), np.zeros(3))]
+)
+def test_ids_beyond_memory_go_to_the_private_folder(tmp_path, monkeypatch, recipe):
+    path, found = visits_file(tmp_path), []
+    for memory in ("512MB", "32MB"):
+        monkeypatch.setenv(duck.MEMORY_VARIABLE, memory)
+        with opened(path, KEYS, persons="who") as engine:
+            sample = engine.sample(1000)
+            found.append((sample.values, sample.parts, engine.total(recipe, silent).mean()))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
+
+
+def test_a_full_disk_is_said_before_it_kills(tmp_path, monkeypatch):
+    def full(folder, kind, n):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(visits, "_array", full)
+    with (
+        pytest.raises(DataError, match="is full"),
+        opened(visits_file(tmp_path, 100), KEYS, persons="who"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "json", "relation", "reader", "feather"])
+def test_every_source_knows_persons_and_weights(name, X, table, tmp_path):
+    who = [f"P{k % 300}" for k in range(len(X))]
+    table = table.append_column("who", pa.array(who)).append_column("w", pa.array(X[:, 0] % 2 + 1))
+    source = sources(table, tmp_path)[name]
+    wish = {"persons": "who", "weights": "w", "largest_weight": 2.0}
+    recipe = Recipe(as_sign("spherical"), 3, Blocks(16), np.full(3, 7.0))
+    with opened(source, KEYS, **wish) as engine:
+        assert (engine.n_samples, engine.names) == (300, ("a", "b", "c"))
+        result = engine.total(recipe, silent).mean()
+    with open_table(table, FixedKeys(secure_bits(), KEYS), **wish) as whole:
+        expected = whole.total(recipe, silent).mean()
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
+
+
+def test_ids_of_files_are_cells_as_they_stand(tmp_path):
+    """Here NA is a name like any other, unless a description says that it is missing."""
+    (tmp_path / "t.csv").write_text("who,a,b\nNA,1,2\n01,2,3\n1,3,5\nNA,1,1\n")
+    with opened(tmp_path / "t.csv", KEYS, persons="who") as engine:
+        assert engine.n_samples == 3
+    told = Description(columns=(), missing=("NA",))
+    with (
+        pytest.raises(DataError, match="rows without an id"),
+        opened(tmp_path / "t.csv", KEYS, persons="who", description=told),
+    ):
+        pass

@@ -316,6 +316,26 @@ def test_a_worker_that_dies_once_changes_nothing(server, X):
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.usefixtures("four_buckets")
+@pytest.mark.parametrize("recipe", [PAIRS, AROUND])
+def test_a_worker_that_dies_once_changes_nothing_of_persons(server, X, recipe):
+    frame = local.named(X).assign(who=np.arange(len(X)) % 17)
+    data = local.table(server.classic, frame, LENGTHS)
+    found = []
+    for rows in (data, data.mapInArrow(dying(1), data.schema)):
+        with SparkEngine(rows, KEYS, Wishes(persons="who")) as engine:
+            assert engine.n_samples == 17
+            found.append([engine.sample(9).values, engine.total(recipe).mean()])
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_ids_that_are_several_things_are_no_ids(server):
+    data = server.classic.sql("SELECT id AS x, array(id) AS who FROM range(5)")
+    with pytest.raises(DataError, match="'who' holds array"):
+        SparkEngine(data, KEYS, Wishes(persons="who")).__enter__()
+
+
 def test_a_fit_whose_worker_dies_once_spends_once(server, X, ledger):
     book, account = ledger
     data = local.table(server.connect, local.named(X), LENGTHS)
