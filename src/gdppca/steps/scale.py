@@ -242,7 +242,7 @@ def step_noise(sizes: float, n_features: int, mu: float) -> float:
 
 def _octave_noise(n_samples: float, n_features: int, mu: float, share: float) -> float:
     """Noise of a count by octave, as a share of the pairs."""
-    return math.sqrt(2 * n_features / share) / ((n_samples // 2) * mu)
+    return math.sqrt(2 * n_features / share) / (max(n_samples // 2, 1) * mu)
 
 
 def _octaves(

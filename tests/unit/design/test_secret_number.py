@@ -102,3 +102,11 @@ def test_a_walk_without_room_leaves_a_release_that_can_be_read(asked, tmp_path):
     np.testing.assert_array_equal(pca.mean_, np.zeros(3))
     pca.release_.save(tmp_path / "release.json")
     assert Release.load(tmp_path / "release.json").centre_origin == "public"
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_few_rows_with_gaps_are_refused_in_words(n):
+    """Less than one whole pair is expected then."""
+    pca = DPPCA(1, epsilon=0.01, scale="private", missing="rates")
+    with pytest.raises(ParameterError, match="noise would win over the scales"):
+        pca.fit(np.ones((n, 3)))
