@@ -6,6 +6,7 @@ that what is drawn for one of them does not depend on where or how many the rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,27 +55,32 @@ class Persons:
         return np.asarray(order[starts + chosen.astype(np.int64)])
 
 
-def persons_of(ids: Any, n_rows: int, keys: OrderKeys) -> Persons:
-    """Who is who by one id per row; an id that is missing is refused, and none is quoted."""
-    codes, number = _codes(ids)
+def persons_of(ids: Any, n_rows: int, keys: OrderKeys, missing: tuple[str, ...] = ()) -> Persons:
+    """Who is who by one id per row; an id that is missing is refused, and none is quoted.
+
+    `missing` are codes of missing cells, as a description names them.
+    """
+    codes, found = _codes(ids)
     if len(codes) != n_rows:
         raise DataError("`persons` must hold one id for every row.")
-    return Persons(codes, number, keys)
+    nobody = {*NO_IDS, *missing}
+    if any(str(each) in nobody for each in found):
+        raise without_ids()
+    return Persons(codes, len(found), keys)
 
 
-def _codes(ids: Any) -> tuple[np.ndarray, int]:
-    """Number of every row's person, by the order of ids, and how many there are."""
+def _codes(ids: Any) -> tuple[np.ndarray, Sequence[Any]]:
+    """Number of every row's person, by the order of ids, and the ids."""
     numbers = None
     with suppress(Exception):  # of a type that is no array of numbers
         numbers = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.ndim == 1:
         found, codes = np.unique(numbers, return_inverse=True)
-        return codes, len(found)
-    texts = [label_text(label) for label in plain_labels(ids, "persons", "ids")]
-    if any(text is None or text.strip() in NO_IDS for text in texts):
-        raise without_ids()
-    place = {text: k for k, text in enumerate(sorted(set(texts), key=str))}
-    return np.fromiter((place[text] for text in texts), np.int64, len(texts)), len(place)
+        return codes, found.tolist()
+    labels = map(label_text, plain_labels(ids, "persons", "ids"))
+    texts = ["" if label is None else label.strip(" \t") for label in labels]
+    place = {text: k for k, text in enumerate(sorted(set(texts)))}
+    return np.fromiter((place[text] for text in texts), np.int64, len(texts)), [*place]
 
 
 def without_ids() -> DataError:

@@ -145,7 +145,8 @@ class Wishes:
         if self.persons is None:
             return None
         ids = read(self.persons) if isinstance(self.persons, str) else self.persons
-        return persons_of(ids, n_rows, noise.keys())
+        codes = () if self.description is None else self.description.missing
+        return persons_of(ids, n_rows, noise.keys(), codes)
 
     def shares_in(self, numbers: ColumnReader, n_rows: int) -> np.ndarray | None:
         """What each row counts by its weight, where there is one."""
