@@ -516,7 +516,7 @@ def test_same_released_values_make_the_same_everything(
 def test_replay_finds_a_leak(X, neighbour, tmp_path, monkeypatch):
     """A number of rows' own, smuggled past the noise, is seen."""
     noise = Noise(monkeypatch)
-    leaky = "gdppca.estimators.gdppca._warn_of_weakness"
+    leaky = "gdppca.estimators.gdppca.warn_of_weakness"
     _, shown = everything_public(ESTIMATORS["pairs"], X, tmp_path)
     noise.replay()
     monkeypatch.setattr(leaky, lambda *_, **__: warnings.warn("41 is odd", stacklevel=1))

@@ -47,6 +47,11 @@ def _count_or_word(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) <= 15 else text
 
 
+def _count_share_or_word(text: str) -> int | float | str:
+    found = _count_or_word(text)
+    return _number_or_word(text) if isinstance(found, str) else found
+
+
 def _number_or_word(text: str) -> float | str:
     try:
         return float(text)
@@ -117,6 +122,7 @@ _TYPES: dict[str, Any] = {
 }
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "count or word": _count_or_word,
+    "count, share or word": _count_share_or_word,
     "number or word": _number_or_word,
     "numbers or word": _numbers_or_word,
 }

@@ -10,8 +10,15 @@ from rich.table import Table
 from gdppca._words import counted
 from gdppca.cli.show import RIGHT, in_options
 from gdppca.privacy import words
-from gdppca.releases import Release, heaviest_columns, marked_names, seen_spectrum
-from gdppca.releases.words import how_many, pairs_in_words, sign_name, standing_in_words
+from gdppca.releases import Release, marked_names, seen_spectrum
+from gdppca.releases.words import (
+    how_many,
+    loadings_in_words,
+    named_columns,
+    pairs_in_words,
+    sign_name,
+    standing_in_words,
+)
 
 _SHOWN_LOADINGS = 6
 
@@ -49,16 +56,16 @@ def _directions(release: Release) -> Table | str:
         return standing_in_words(0, 0)
     if seen is None:
         return "The method released directions only."
-    names = marked_names(release)
+    names, said = marked_names(release), loadings_in_words(release)
     table = Table(
         *map(RIGHT, ("component", "eigenvalue", "above noise?")),
         "largest loadings",
         title="Directions",
         title_justify="left",
-        caption=standing_in_words(m, seen.clear),
+        caption=" ".join(filter(None, (standing_in_words(m, seen.clear), said))),
     )
     for k, component in enumerate(release.components):
-        heaviest = heaviest_columns(component[None], _SHOWN_LOADINGS)
+        heaviest = named_columns(release, k)[:_SHOWN_LOADINGS]
         named = ", ".join(f"{names[j]} {component[j]:+.2f}" for j in heaviest)
         clear = f"{'yes' if seen.is_clear(k) else 'NO'} ({seen.high:.4f})"
         table.add_row(str(k + 1), f"{seen.values[k]:.4f}", clear, escape(named))

@@ -13,6 +13,7 @@ from gdppca.plots import style
 from gdppca.plots.scores import score_heatmap
 from gdppca.plots.scree import SHOWN_LOADINGS
 from gdppca.releases import Release, heaviest_columns, release_intervals
+from gdppca.releases.words import loadings_in_words
 from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def biplot_figure(
     """
     figure = style.new_figure(figsize=(5.8, 5.6), dpi=150)
     biplot(release, figure.subplots(), components=components, level=level, sampling=sampling)
-    style.caption(figure, str(release.guarantee))
+    style.caption(figure, str(release.guarantee), *filter(None, [loadings_in_words(release)]))
     return figure
 
 
@@ -80,7 +81,7 @@ def biplot(
 
     The ellipse around an arrow's tip has the two intervals as its width and height. A component
     that does not stand above the noise has no region: its arrows are dashed and may point
-    anywhere.
+    anywhere. Columns that are negligible on both have no arrow.
     """
     pair = _pair(release, components)
     found = release_intervals(release, level, sampling=sampling)
@@ -88,7 +89,10 @@ def biplot(
     known = max(pair) < found.above_noise
     drawn, lower, upper = (M[list(pair)] for M in (release.components, found.lower, found.upper))
     sizes = np.abs(drawn).max(axis=0)
+    negligible = np.all(release.negligible[list(pair)], axis=0)
     for j in heaviest_columns(drawn, SHOWN_LOADINGS):
+        if negligible[j]:
+            continue
         tip = tuple(scale * drawn[:, j])
         _arrow(axes, tip, dashes="-" if known else "--")
         if known:

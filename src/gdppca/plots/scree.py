@@ -9,6 +9,7 @@ import numpy as np
 from gdppca._errors import ParameterError
 from gdppca.plots import style
 from gdppca.releases import Release, heaviest_columns, release_intervals, seen_spectrum
+from gdppca.releases.words import loadings_in_words
 from gdppca.theory import LoadingIntervals
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _LEGENDS = {  # place, anchor, and distance in letters: below stand ticks and a 
     "below": ("upper center", (0.5, 0.0), 4.5),
     "above": ("lower center", (0.5, 1.0), 0.5),
 }
+NEGLIGIBLE = "negligible"  # loadings that are zero with a high probability
 BAND = "remaining components and noise"  # what the band of a spectrum holds
 
 
@@ -35,7 +37,7 @@ def release_figure(release: Release, *, level: float | None = None) -> Figure:
     figure = style.new_figure(figsize=(1 + 4.5 * len(panels), 4.2), dpi=150)
     for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
         panel(release, axes, **({"level": level} if panel is loadings else {}))
-    style.caption(figure, str(release.guarantee))
+    style.caption(figure, str(release.guarantee), *filter(None, [loadings_in_words(release)]))
     return figure
 
 
@@ -93,14 +95,16 @@ def loadings_with_intervals(
     for k, colour in enumerate((style.BLUE, style.ORANGE)[: len(shown)]):
         middle = places + (len(shown) / 2 - k - 0.5) * height
         hidden = found is not None and k >= found.above_noise
+        small = release.negligible[k, heaviest]
         axes.barh(
-            middle,
-            shown[k, heaviest],
+            middle[~small],
+            shown[k, heaviest][~small],
             height,
             color=colour,
             alpha=1.0 if found is None else 0.25 if hidden else 0.65,
             label=f"component {k + 1}" + " (not above the noise)" * hidden,
         )
+        _negligible(axes, middle[small], shown[k, heaviest][small], height)
         if found is not None and not hidden:
             _lines(axes, middle, found.lower[k, heaviest], found.upper[k, heaviest])
     names = style.column_labels(release)
@@ -111,6 +115,15 @@ def loadings_with_intervals(
     in_one_line = found is None or found.above_noise >= len(shown)
     where, at, apart = _LEGENDS[legend]
     style.legend(axes, ncols=1 + in_one_line, loc=where, bbox_to_anchor=at, borderaxespad=apart)
+
+
+def _negligible(axes: Axes, middle: np.ndarray, loadings: np.ndarray, height: float) -> None:
+    """Bars without colour, and an empty ring where they would not be seen; named once."""
+    named = NEGLIGIBLE in axes.get_legend_handles_labels()[1]
+    if len(middle):
+        axes.barh(middle, loadings, height, fill=False, ec=style.GREY, lw=0.6)
+        label = "_nolegend_" if named else NEGLIGIBLE
+        axes.plot(loadings, middle, "o", mfc="none", mec=style.GREY, ms=4, ls="none", label=label)
 
 
 def _lines(axes: Axes, middle: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:

@@ -8,7 +8,12 @@ from markupsafe import Markup
 
 from gdppca.privacy import words
 from gdppca.releases.described import described
-from gdppca.releases.words import heaviest_columns, marked_names, size_in_words
+from gdppca.releases.words import (
+    heaviest_columns,
+    loadings_in_words,
+    marked_names,
+    size_in_words,
+)
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -31,7 +36,9 @@ def as_card(release: Release) -> str:
     """HTML without a template engine, every name escaped."""
     made = Markup("<div>{}: {}</div>").format(release.method, size_in_words(release))
     doubts = _joined(Markup("<p>{}</p>").format(doubt) for doubt in release.doubts)
-    return words.as_card(release.guarantee, made + doubts + _loadings(release))
+    said = loadings_in_words(release)
+    done = Markup("<p>{}</p>").format(said) if said else Markup()
+    return words.as_card(release.guarantee, made + doubts + _loadings(release) + done)
 
 
 def _loadings(release: Release) -> Markup:
@@ -46,7 +53,11 @@ def _loadings(release: Release) -> Markup:
     left_out = release.n_features > len(heaviest) or len(release.components) > len(shown)
     head = ["column", *(f"component {k + 1}" for k in range(len(shown)))]
     rows = (
-        _HEAD.format("row", names[j]) + _joined(_CELL.format(f"{row[j]:+.2f}") for row in shown)
+        _HEAD.format("row", names[j])
+        + _joined(
+            _CELL.format(f"{row[j]:+.2f}" + " (negligible)" * bool(release.negligible[k, j]))
+            for k, row in enumerate(shown)
+        )
         for j in heaviest
     )
     return _TABLE.format(

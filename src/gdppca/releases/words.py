@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gdppca._words import counted, percent, plural, spelled
+from gdppca._words import counted, percent, plural, signed, spelled
 from gdppca.privacy import Unit
 from gdppca.releases.origin import Origin
+from gdppca.theory.shrinkage import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -175,6 +176,42 @@ def standing_in_words(m: int, clear: int) -> str:
         f"Only the first {first} above the noise. Do not read anything into the "
         f"{plural(m - clear, 'other')}."
     )
+
+
+def loadings_in_words(release: Release) -> str:
+    """What was done to the loadings; nothing where nobody asked for it."""
+    done = release.loadings
+    if done is None:
+        return ""
+    if not done.shrunk:
+        return (
+            "The loadings were to be shrunk under the known noise, but the released matrix gives "
+            "no reason to: they are those of its plain eigenvectors."
+        )
+    many = int(done.negligible.sum())
+    named = (
+        f"{many} of {done.negligible.size} are negligible: zero with a probability of at least "
+        f"{percent(NEGLIGIBLE)}."
+        if many
+        else "None of them is negligible."
+    )
+    return f"The loadings were shrunk under the known noise, which cost nothing. {named}"
+
+
+def named_columns(release: Release, k: int) -> np.ndarray:
+    """Columns that component k is told by, heaviest first: no negligible ones, and not too many."""
+    heaviest = heaviest_columns(release.components[[k]], release.max_loadings or release.n_features)
+    return heaviest[~release.negligible[k, heaviest]]
+
+
+def few_columns_in_words(release: Release, k: int, names: Sequence[str]) -> str:
+    """Component k by the few columns that it is to be explained by; nothing where all may be."""
+    sparse = release.sparse_components
+    if sparse is None:
+        return ""
+    told = ", ".join(f"{names[j]} {signed(sparse[k, j])}" for j in named_columns(release, k))
+    kept = float((release.components[k] * sparse[k]).sum()) ** 2
+    return f"Component {k + 1} in few columns: {told or 'none'} ({percent(kept)} of it)."
 
 
 def heaviest_columns(components: np.ndarray, many: int) -> np.ndarray:

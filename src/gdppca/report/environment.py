@@ -21,7 +21,7 @@ _FILTERS = (
     *(_words.signed, _words.spelled, _words.with_minus, privacy.event_in_words),
     *(privacy.contents, privacy.meaning, privacy.strength),
     *(heaviest_columns, releases.how_many, releases.origin_in_words, releases.pairs_in_words),
-    *(releases.sign_in_words, releases.standing_in_words),
+    *(releases.sign_in_words, releases.standing_in_words, releases.loadings_in_words),
 )
 
 

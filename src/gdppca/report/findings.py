@@ -25,6 +25,7 @@ from gdppca.releases import (
     seen_spectrum,
 )
 from gdppca.releases.described import Described, by_variable, described, variable_loadings
+from gdppca.releases.words import few_columns_in_words
 from gdppca.report.environment import template
 from gdppca.report.figures import inline_svg
 from gdppca.theory import LoadingIntervals, variance_shares
@@ -106,11 +107,15 @@ def loadings(release: Release) -> Facts | None:
                 release, known, figure.subplots(), legend="above"
             ),
             0.8 + 0.3 * (max(min(release.n_features, SHOWN_LOADINGS), 3) + pale),
-            *(release, column_labels(release), partial(_reach, known), SHOWN_LOADINGS),
+            *(release, column_labels(release), partial(_reach, release, known), SHOWN_LOADINGS),
         ),
         "kinds": {each.kind for each in described(release)},
+        "few": [few_columns_in_words(release, k, marked_names(release)) for k in range(len(shown))],
         "rows": [
-            (names[j], *(f"{signed(v[j])}\n{_reach(known, k, j)}" for k, v in enumerate(shown)))
+            (
+                names[j],
+                *(f"{signed(v[j])}\n{_reach(release, known, k, j)}" for k, v in enumerate(shown)),
+            )
             for j in heaviest_columns(shown, _SHOWN_COLUMNS)
         ],
     }
@@ -160,16 +165,21 @@ def _intervals(release: Release) -> LoadingIntervals | None:
     """Where the loadings without noise may be; nothing is known without a matrix."""
     if release.scatter is None or release.noise_sd == 0:
         return None
-    return release_intervals(replace(release, components=release.components[:_SHOWN_COMPONENTS]))
+    if release.loadings is not None and release.loadings.shrunk:
+        return release_intervals(release).first(_SHOWN_COMPONENTS)
+    return release_intervals(
+        replace(release, components=release.components[:_SHOWN_COMPONENTS], loadings=None)
+    )
 
 
-def _reach(known: LoadingIntervals | None, k: int, j: int) -> str:
+def _reach(release: Release, known: LoadingIntervals | None, k: int, j: int) -> str:
     """Where a loading may be without the noise."""
     if known is None:
         return ""
     if k >= known.above_noise:
         return "maybe noise"
-    return f"{signed(known.lower[k, j])} to {signed(known.upper[k, j])}"
+    small = "negligible, " if release.negligible[k, j] else ""
+    return f"{small}{signed(known.lower[k, j])} to {signed(known.upper[k, j])}"
 
 
 def score_map(release: Release) -> Facts | None:
