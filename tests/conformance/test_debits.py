@@ -110,7 +110,7 @@ DRAWS = {
 DRAWS_NOTHING = {
     *("NoisyScatter", "NoisyVariances", "Origin", "Release", "ScatterNoise", "ScoreMap"),  # data
     *("SeenSpectrum", "heaviest_columns", "marked_names", "merge_releases", "release_intervals"),
-    *("scatter_noise", "seen_spectrum", "write_whole"),
+    *("scatter_noise", "seen_spectrum", "write_whole", "Loadings", "sparse_components"),
     *("OutlierMap", "breakdown_of", "outlier_figure", "outlier_map"),  # the owner's; no release
     *("Description", "Query", "describe"),
     *("AuditResult", "Guarantee", "Ledger", "PairSum", "Plan", "kendall_tau", "plan", "sin_theta"),

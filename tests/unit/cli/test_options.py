@@ -33,6 +33,9 @@ REFUSED = {
 REFUSED_BY_FIT = REFUSED | {
     "seed": ["-1"],
     "groups": ["a=1,2"],
+    "loadings": ["long"],
+    "target": ["moon"],
+    "max_loadings": ["9"],
     "missing": ["guess"],
     "neighbors": ["next-door"],
     "person": ["nobody"],
