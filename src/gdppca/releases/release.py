@@ -313,10 +313,10 @@ class Release:
         Examples
         --------
         >>> from gdppca import DPPCA, datasets
-        >>> X = datasets.make_elliptical(4000, 25).X
+        >>> X = datasets.make_elliptical(4000, 25, random_state=0).X
         >>> release = DPPCA(epsilon=1.0, random_state=0).fit(X).release_.shrunk()
-        >>> release.loadings.kind, release.negligible[0, 4:].all()
-        ('rows', np.True_)
+        >>> release.loadings.shrunk, bool(release.negligible[0, 4:].mean() > 0.7)
+        (True, True)
         """
         return self._showing(**shrunk_fields(self, target))
 

@@ -1,7 +1,7 @@
 r"""Loadings that are drawn to what the known noise leaves of them.
 
 The law of the noise is public, so the estimate of the loadings given the released matrix is
-post-processing and costs no budget. See docs/proofs/loadings.md for the model, for what it gains
+post-processing and costs no budget. See docs/guide/loadings.md for the model, for what it gains
 and where it fails.
 """
 
