@@ -45,6 +45,19 @@ def kept(wish: Any) -> Any:
     return list(wish) if isinstance(wish, Iterator) else wish
 
 
+def said_of(
+    pca: Any, persons: Any, weights: Any, largest_weight: float | None, description: Any
+) -> dict[str, Any]:
+    """What is said of the rows of a fit, for `open_table`."""
+    return {
+        "persons": kept(persons),
+        "weights": kept(weights),
+        "largest_weight": largest_weight,
+        "description": description,
+        "gaps": _validate.one_of(("refuse", "rates"), missing=pca.missing) == "rates",
+    }
+
+
 def check_rows(n: int, at_least: int = 2) -> None:
     """Refuse too few rows."""
     if n < at_least:

@@ -14,6 +14,7 @@ from gdppca.estimators.base import (
     PrivatePCA,
     check_rows,
     kept,
+    said_of,
 )
 from gdppca.estimators.batches import InBatches
 from gdppca.estimators.doubts import warn_of_doubts, warn_of_weakness
@@ -201,19 +202,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         DPPCA
             Itself.
         """
-        return self._fit(X, **self._said(persons, weights, largest_weight, description))
-
-    def _said(
-        self, persons: Any, weights: Any, largest_weight: float | None, description: Any
-    ) -> dict[str, Any]:
-        """What is said of the rows, for `open_table`."""
-        return {
-            "persons": kept(persons),
-            "weights": kept(weights),
-            "largest_weight": largest_weight,
-            "description": description,
-            "gaps": _validate.one_of(("refuse", "rates"), missing=self.missing) == "rates",
-        }
+        return self._fit(X, **said_of(self, persons, weights, largest_weight, description))
 
     def fit_release(
         self,
@@ -284,7 +273,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
             categories=kept(categories),
             assume_shuffled=assume_shuffled,
             whole=True if variances or score_map or grouped else None,
-            **self._said(persons, weights, largest_weight, description),
+            **said_of(self, persons, weights, largest_weight, description),
         )
         return self.release_
 
@@ -392,7 +381,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
             columns=columns,
             assume_shuffled=assume_shuffled,
             whole=False,
-            **self._said(persons, weights, largest_weight, description),
+            **said_of(self, persons, weights, largest_weight, description),
         )
 
     def _design(self, table: Table, shares: Shares | None) -> Design:

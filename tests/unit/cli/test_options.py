@@ -41,9 +41,6 @@ REFUSED_BY_FIT = REFUSED | {
     "person": ["nobody"],
     "weight": ["a"],
     "largest_weight": ["2"],
-    "loadings": ["small"],
-    "target": ["people"],
-    "max_loadings": ["4"],
 }
 REFUSED_BY_PLAN = REFUSED | {
     "rows": ["1"],
