@@ -96,7 +96,7 @@ def one_of(choices: Collection[str], **parameter: Any) -> str:
     """Return the word, which must be one of `choices`."""
     name, value = _only(parameter)
     if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
+        listed = ", ".join(repr(str(choice)) for choice in choices)
         raise ParameterError(f"`{name}` must be one of {listed}, got {shown(value)}.")
     return value
 

@@ -123,7 +123,15 @@ def _say_next(found: Checked, data: list[str], fit: list[str], typed: dict[str, 
         unit = "row" if found.person is None else "person"
         init = ["gdppca", "ledger", "init", ledger, *_budget(typed), "--unit", unit]
         _say(f"Once for these data, a cap on all releases of them:\n  {shlex.join(init)}")
-    _say(f"The fit that will do:\n  {shlex.join([*fit, '--ledger', ledger])}")
+    first = "Correct what is said above and check again; the fit would then be about:"
+    heading = first if _to_correct(found) else "The fit that will do:"
+    _say(f"{heading}\n  {shlex.join([*fit, '--ledger', ledger])}")
+
+
+def _to_correct(found: Checked) -> bool:
+    """Whether a fit would refuse the table, or a description says what its cells are not."""
+    refused = any("fit refuses" in finding.words for finding in found.findings)
+    return refused or (found.described and (found.has("text") or found.has("date")))
 
 
 def _describe(data: list[str], typed: dict[str, Any]) -> str:

@@ -58,10 +58,10 @@ def said_of(
     }
 
 
-def check_rows(n: int, at_least: int = 2) -> None:
-    """Refuse too few rows."""
+def check_rows(n: int, at_least: int = 2, those: str = "rows") -> None:
+    """Refuse too few rows or persons."""
     if n < at_least:
-        raise DataError(f"At least {at_least} rows are needed, got {n} sample{'s' * (n != 1)}.")
+        raise DataError(f"At least {at_least} {those} are needed, got {n} sample{'s' * (n != 1)}.")
 
 
 def check_components(n_components: Any, d: int) -> None:

@@ -388,7 +388,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         wanted = _validate.one_of(tuple(Neighbors), neighbors=self.neighbors)
         public = Public.about(table, Neighbors(wanted))
         if public.moves.replaces:  # a secret number must not show by a refusal
-            check_rows(table.n_samples)
+            check_rows(table.n_samples, those=public.those)
         if public.weighted and shares is not None and shares.counts_rows:
             raise ParameterError(
                 "`weights` reach neither variances nor a score map, which count rows: leave one of "

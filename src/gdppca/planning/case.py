@@ -177,7 +177,7 @@ class Case:
             return 0.0
         budget = self._walk.budget
         if self.centre == "private":
-            return self._search_share + budget.polish
+            return min(self._search_share, LONGEST_WALK) + budget.polish
         # "auto" gives up after a first look
         return budget.first + budget.far if self._walk.cautious else _LOST_SEARCH
 

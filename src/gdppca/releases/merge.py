@@ -23,7 +23,7 @@ from gdppca.privacy import (
     PureEvent,
 )
 from gdppca.privacy.accounting import gdp_mu
-from gdppca.privacy.assumptions import PUBLIC_GROUP_SIZES, in_one_of
+from gdppca.privacy.assumptions import in_one_of, public_group_sizes
 from gdppca.privacy.guarantee import weakest
 from gdppca.privacy.spending import epsilon_at
 from gdppca.releases.origin import Origin
@@ -101,6 +101,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         n_samples=sum(part.n_samples for part in parts),
         n_features=first.n_features,
         feature_names=first.feature_names,
+        description=_shared_description(parts),
         location=_mean_location(parts),
         centre_origin=Origin.MERGED,
         centre_bias=float(weights @ [part.centre_bias for part in parts]),
@@ -196,6 +197,12 @@ def _weights(parts: list[Release], noise: np.ndarray) -> np.ndarray:
     return np.asarray(precisions / precisions.sum())
 
 
+def _shared_description(parts: list[Release]) -> dict[str, Any] | None:
+    """What all parts say of their tables, where they say the same."""
+    first = parts[0].description
+    return first if all(part.description == first for part in parts) else None
+
+
 def _mean_location(parts: list[Release]) -> np.ndarray | None:
     locations = [part.location for part in parts if part.location is not None]
     if len(locations) < len(parts):
@@ -213,7 +220,8 @@ def _largest_error(parts: list[Release]) -> np.ndarray | None:
 def parallel_guarantee(parts: Sequence[Guarantee], groups: int) -> Guarantee:
     """Promise about results from disjoint groups of people, to each person in any of them."""
     weaker = weakest(*parts)
-    public = () if weaker.neighbors is Neighbors.ADD_REMOVE else (PUBLIC_GROUP_SIZES,)
+    sizes = (public_group_sizes(weaker.unit),)
+    public = () if weaker.neighbors is Neighbors.ADD_REMOVE else sizes
     return replace(
         weaker,
         events=_dominating([part.events for part in parts], weaker.delta),

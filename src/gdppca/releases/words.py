@@ -6,7 +6,7 @@ promise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ UNKNOWN = "scale unknown"
 ROUGH = "scale rough"
 _ROUGH = 0.35  # error of a logarithm: within a factor of two in 95 of 100 cases
 _NAMED = 8  # columns in a sentence
+_HARDLY = 0.25  # share of its cells below which a column seems not to have been understood
 _SIGNS = {
     "spherical": "only its direction was kept, whatever its length",
     "winsor": "it was shortened to a given length if longer",
@@ -88,7 +89,21 @@ def doubts(release: Release) -> tuple[str, ...]:
         for mark, words in said.items()
         if mark in marks
     )
-    return scales if release.rates is None else (*scales, f"{_gaps(release)} {_AT_RANDOM}")
+    if release.rates is None:
+        return scales
+    return (*scales, *_hardly_there(release), f"{_gaps(release)} {_AT_RANDOM}")
+
+
+def _hardly_there(release: Release) -> Iterator[str]:
+    """Columns that seem to be nearly empty, by their released rates."""
+    assert release.rates is not None
+    for name, rate in zip(release.feature_names, release.rates, strict=True):
+        if rate < _HARDLY:
+            yield (
+                f"Hardly anything of '{name}' could be read (about {percent(rate)}): its type, "
+                "levels, format or codes may be described wrongly. Components rest on it all the "
+                "same."
+            )
 
 
 def _gaps(release: Release) -> str:

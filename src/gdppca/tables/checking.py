@@ -179,8 +179,8 @@ class _Look:
         if coded > 0:
             yield Finding(
                 "nobody", declared,
-                f"{_of(int(coded), 'row')} without an id by a code of missing cells, which fit "
-                "takes for one person's id. Drop such rows by a rule that looks at each row alone.",
+                f"{_of(int(coded), 'row')} without an id by a code of missing cells: fit refuses "
+                "them. Drop such rows by a rule that looks at each row alone.",
             )  # fmt: skip
 
     def _read_as_number(self, name: str) -> Profile:

@@ -250,6 +250,10 @@ def _yes_no_value(cell: Cell) -> str:
     text = f"l{k}" if levels else f"lower(l{k})"
     found = "".join(f"WHEN {_one_of(w, text)} THEN {v}e0 " for v, w in enumerate(words))
     typed = "" if cell.spelt else f"WHEN n{k} = 0 THEN 0e0 WHEN n{k} = 1 THEN 1e0 "
+    if not levels:  # as 0.0 and 1.0, see `spelling.yes_no_in`
+        typed += "".join(
+            f"WHEN regexp_full_match(l{k}, '{flag}[.,]0+') THEN {flag}e0 " for flag in (0, 1)
+        )
     return f"CASE {found}{typed}END"
 
 

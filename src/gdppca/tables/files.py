@@ -83,8 +83,9 @@ def read_numbers(
 ) -> np.ndarray:
     """One column of numbers, such as weights, as a description writes them; NaN for gaps."""
     known = description or Description(columns=())
-    alone = replace(known, columns=(Column(name=column),), person=None, weight=None)
-    alone = replace(alone, largest_weight=None)
+    alone = replace(
+        known, columns=(Column(name=column),), person=None, weight=None, largest_weight=None
+    )
     return read_table(path, None, alone, gaps=True).values[:, 0]
 
 

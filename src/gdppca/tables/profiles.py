@@ -199,6 +199,11 @@ def _not_as_meant(profile: Profile, described: bool) -> Finding:
     """What a column may be of which most cells are not what they should be."""
     where = "" if described else " in a description (gdppca describe)"
     way, name = _written_as_date(profile), profile.name
+    if profile.column.type == "date":
+        such = f', such as format = "{way}"' if way else ""
+        return Finding(
+            "date", name, f"Most cells cannot be read as dates: say how they are written{such}."
+        )
     if way is not None and profile.column.type != "date":
         written = f' with format = "{way}"' if way else ""
         said = f'type = "date"{written} and an origin{where}'

@@ -18,6 +18,7 @@ _ISO_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ].*)?", re.DOTALL)
 _FLAGS = dict.fromkeys(("true", "True", "TRUE"), 1.0) | dict.fromkeys(
     ("false", "False", "FALSE"), 0.0
 )
+WHOLE_FLAG = re.compile(r"([01])[.,]0+")
 _YES_NO = dict.fromkeys(("yes", "y", "true", "t", "1"), 1.0) | dict.fromkeys(
     ("no", "n", "false", "f", "0"), 0.0
 )
@@ -51,8 +52,12 @@ def number_in(text: str, decimal: str | None = None, thousands: str | None = Non
 
 
 def yes_no_in(text: str) -> float:
-    """1 for yes and 0 for no, in the words that need no declaration; NaN for others."""
-    return _YES_NO.get(text.lower(), math.nan)
+    """1 for yes and 0 for no, in the words that need no declaration; NaN for others.
+
+    Programs write 0 and 1 as 0.0 and 1.0 where a column has gaps.
+    """
+    whole = WHOLE_FLAG.fullmatch(text)
+    return _YES_NO.get(whole[1] if whole else text.lower(), math.nan)
 
 
 def day_in(text: str, written_as: str = "") -> date | None:

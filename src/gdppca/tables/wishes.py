@@ -74,15 +74,23 @@ class Wishes:
         told.require_complete()
         if self.columns is not None and told.columns:
             told = told.only(self.columns)
+        persons = told.person if self.persons is None else self.persons
+        weights = told.weight if self.weights is None else self.weights
+        largest = told.largest_weight if self.largest_weight is None else self.largest_weight
+        named = isinstance(weights, str) and largest is not None
+        told = replace(  # a release says what was done
+            told,
+            person=persons if isinstance(persons, str) else None,
+            weight=weights if named else None,
+            largest_weight=largest if named else None,
+        )
         return replace(
             self,
             description=told,
             columns=None if told.columns else self.columns,
-            persons=told.person if self.persons is None else self.persons,
-            weights=told.weight if self.weights is None else self.weights,
-            largest_weight=told.largest_weight
-            if self.largest_weight is None
-            else self.largest_weight,
+            persons=persons,
+            weights=weights,
+            largest_weight=largest,
         )._checked()
 
     def _checked(self) -> Wishes:

@@ -109,3 +109,8 @@ def test_unknown_words_are_refused(given):
 def test_estimator_plans_with_gaps():
     planned = DPPCA(2, location=np.zeros(10)).plan(2000, 10, missing=0.2, unit="person")
     assert (planned.missing, planned.unit) == (pytest.approx(0.2), "person")
+
+
+def test_a_search_that_takes_all_it_may_is_planned():
+    assert 0 < plan(312, 14, epsilon=2.0, missing=0.1).sin_theta <= 1
+    assert plan(10_000, 5, epsilon=1.0, missing=0.1, scale="private").required(0.05) > 0

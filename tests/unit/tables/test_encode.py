@@ -87,7 +87,8 @@ def test_a_word_for_true_is_no_code_of_one():
     ("cells", "expected"),
     [
         (["yes", "Y", "TRUE", "t", "1", " no ", "N", "False", "f", "0"], [1] * 5 + [0] * 5),
-        (["ja", "2", "1.0", "", None, "yess"], [NAN] * 6),
+        (["ja", "2", "1.5", "", None, "yess"], [NAN] * 6),
+        (["1.0", "0.00", "1,0", "10.0", "1.", "-0.0"], [1, 0, 1, NAN, NAN, NAN]),
         ([True, False, 1, 0.0, 1.0, 2, -1, 0.5, Decimal(1)], [1, 0, 1, 0, 1, NAN, NAN, NAN, 1]),
         (np.array([True, False]), [1, 0]),
         (np.array([1.0, 0.0, NAN, 2.0]), [1, 0, NAN, NAN]),

