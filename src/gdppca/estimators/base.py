@@ -153,7 +153,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             public = isinstance(table, MemoryTable) and not self._hides_number
             require_columns(table.n_samples if public else "", table.n_features)
             design = self._design(table, shares)
-            warn_before_fit(self, table.names)
+            alone = design.public.unit is Unit.ROW
+            warn_before_fit(self, table.names, unused=getattr(table, "unused", ()) if alone else ())
             self._learn_table(source, table)  # nothing of a table whose fit is refused
             state = run(design, table, noise, self.ledger, progress)
         return self._publish(design, state, self.ledger, seeded=noise.seeded)

@@ -18,7 +18,7 @@ from typing import Any
 
 from gdppca._errors import PrivacyWarning
 from gdppca._words import listed
-from gdppca.tables.names import doubts_of_names
+from gdppca.tables.names import doubts_of_names, unused_ids
 
 _FITS = ("fit", "fit_transform", "fit_predict")
 _PACKAGES = ("sklearn", "imblearn")  # the latter for its pipelines, which are scikit-learn's
@@ -38,7 +38,9 @@ _INSTEAD = {  # by the end of a class's name, whoever wrote it
 }
 
 
-def warn_before_fit(pca: Any, names: Sequence[str] | None, stacklevel: int = 4) -> None:
+def warn_before_fit(
+    pca: Any, names: Sequence[str] | None, stacklevel: int = 4, unused: Sequence[str] = ()
+) -> None:
     """Warn of columns that are no measurements, and of what a pipeline or a search does.
 
     Parameters
@@ -49,9 +51,11 @@ def warn_before_fit(pca: Any, names: Sequence[str] | None, stacklevel: int = 4) 
         Names of the columns, where the table has them.
     stacklevel : int, default 4
         Whose line is shown: by default that of the caller of the caller's caller.
+    unused : sequence of str
+        Names of the table's other columns, where each row is taken for a person.
     """
     told = () if names is None else names
-    for doubt in (doubts_of_names(told), doubts_of_callers(pca)):
+    for doubt in (doubts_of_names(told), unused_ids(unused), doubts_of_callers(pca)):
         if doubt:
             warnings.warn(doubt, PrivacyWarning, stacklevel=stacklevel)
 

@@ -249,6 +249,11 @@ class DuckEngine(base.InParts, Reader):
     def __exit__(self, *ended: object) -> None:
         self._cleanup.close()
 
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Columns that are neither analysed nor asked for otherwise."""
+        return self._asked.unused(list(self._source.types))
+
     def _find_columns(self) -> None:
         self._columns = self._asked.features(list(self._source.types), self._source.name)
         super()._find_columns()

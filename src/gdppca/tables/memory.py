@@ -32,6 +32,7 @@ class MemoryTable(AtHand):
     shares: np.ndarray | None = None  # weights, between 0 and 1
     gaps: bool = False  # whether cells may be missing
     description: Description | None = None
+    unused: tuple[str, ...] = ()  # names of columns that are neither analysed nor asked for
 
     @property
     def n_samples(self) -> int:

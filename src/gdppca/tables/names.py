@@ -109,6 +109,20 @@ def doubts_of_names(names: Iterable[str]) -> str:
     return " ".join(_doubt(kind, columns) for kind, columns in of_kind.items() if columns)
 
 
+def unused_ids(names: Iterable[str]) -> str:
+    """What to think of where a table has a column of ids that nobody asked for, or nothing."""
+    found = [name for name, kind in doubtful_names(names) if kind == ID]
+    if not found:
+        return ""
+    one, many = ("has a column", "looks like an id"), ("has columns", "look like ids")
+    has, looks = one if len(found) == 1 else many
+    shown = listed([repr(name) for name in found[:_MOST_SHOWN]])
+    return (
+        f"The table {has} {shown} that {looks} by name, and each row is taken for a person of its "
+        "own. If a person may have several rows, say whose they are with `persons=`/`--person`."
+    )
+
+
 def _doubt(kind: str, names: Sequence[str]) -> str:
     one, many, remedy = _WORDS[kind]
     shown = [repr(name) for name in names[:_MOST_SHOWN]]

@@ -142,10 +142,13 @@ def _is_files(source: Any) -> bool:
 
 def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
     """A table in memory, with whose its rows are, what they count, and their groups."""
+    every: list[str] = []
     if _is_files(source):
         [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
         matrix, read = _from_file(file, asked), partial(_label_column, file, asked)
         numbers = partial(_number_column, file, asked)
+        if asked.columns is not None or asked.described is not None:
+            every = column_names(file, asked.description)
     else:
         if is_gathered(source):
             source = gathered(source, asked)
@@ -162,6 +165,7 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
         shares=asked.shares_in(numbers, n),
         gaps=asked.gaps,
         description=asked.described,
+        unused=asked.unused(every),
     )
     if asked.groups is None and asked.categories is None:
         return table

@@ -148,6 +148,11 @@ class Wishes:
             return [name for name in every if name not in self.beside]
         return self.columns
 
+    def unused(self, every: list[str]) -> tuple[str, ...]:
+        """Columns that are neither analysed nor asked for otherwise."""
+        used = {*self._features, *self.beside}
+        return tuple(name for name in every if name not in used) if self._features else ()
+
     def persons_in(self, read: ColumnReader, n_rows: int, noise: Noise) -> Persons | None:
         """Whose each row is, where that is said."""
         if self.persons is None:

@@ -291,9 +291,11 @@ def test_names_of_files_and_batches_are_looked_at_once(tmp_path):
     frame.to_csv(tmp_path / "visits.csv", index=False)
     [said] = doubts(lambda: DPPCA(1).fit_stream(tmp_path / "visits.csv"))
     assert "'mrn'" in said
-    assert (
-        doubts(lambda: DPPCA(1).fit_release(tmp_path / "visits.csv", columns=["age", "bp"])) == []
-    )
+    chosen = {"columns": ["age", "bp"]}
+    [said] = doubts(lambda: DPPCA(1).fit_release(tmp_path / "visits.csv", **chosen))
+    assert "each row is taken for a person" in said
+    chosen["persons"] = "mrn"
+    assert doubts(lambda: DPPCA(1).fit_release(tmp_path / "visits.csv", **chosen)) == []
     pca = DPPCA(1)
     with pytest.warns(PrivacyWarning, match="'mrn'") as heard:
         pca.partial_fit(frame).partial_fit(frame).finalize()

@@ -1,10 +1,12 @@
 """Columns that are no measurements are told by whole words of their names."""
 
 import shlex
+import warnings
 
 import pytest
 
-from gdppca.tables.names import doubtful_names, doubts_of_names
+from gdppca import DPPCA, PrivacyWarning
+from gdppca.tables.names import doubtful_names, doubts_of_names, unused_ids
 
 IDS = """
 id ID Id patient_id PatientID patientId patient-id "patient id" id_patient patientid PatID person_id
@@ -74,3 +76,21 @@ def test_many_columns_are_not_all_listed():
     said = doubts_of_names([f"id_{k}" for k in range(40)])
     assert "'id_4' and 35 others look like ids" in said
     assert len(said) < 300
+
+
+def test_ids_that_nobody_asked_for_are_told():
+    assert "'patient_id' that looks like an id" in unused_ids(["age", "patient_id"])
+    assert "columns 'id' and 'PatientID' that look like ids" in unused_ids(["id", "PatientID"])
+    assert unused_ids(["age", "date"]) == ""
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_fit_tells_of_visits_that_it_takes_for_persons(whole, tmp_path):
+    rows = "".join(f"{k // 3},{k % 7},{k % 5}\n" for k in range(60))
+    (tmp_path / "t.csv").write_text("patient_id,x,y\n" + rows)
+    pca, fit = DPPCA(1), DPPCA.fit_release if whole else DPPCA.fit_stream
+    with pytest.warns(PrivacyWarning, match="patient_id"):
+        fit(pca, tmp_path / "t.csv", columns=["x", "y"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        fit(DPPCA(1), tmp_path / "t.csv", columns=["x", "y"], persons="patient_id")
