@@ -10,12 +10,7 @@ from typing import Any, Self
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Choices, Design, Parameters, Shares, design_of, showing
-from gdppca.estimators.base import (
-    PrivatePCA,
-    check_rows,
-    kept,
-    said_of,
-)
+from gdppca.estimators.base import PrivatePCA, check_rows, kept, said_of
 from gdppca.estimators.batches import InBatches
 from gdppca.estimators.doubts import warn_of_doubts, warn_of_weakness
 from gdppca.estimators.showing import Showing, View, asked_of, check_wanted
