@@ -8,10 +8,12 @@ FULL := $(VENV)/.full
 # One thread per BLAS call: the test workers share the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help setup browser postgres java demo test test-slow fuzz check changelog bench docs clean
+LOCK := requirements.lock
+
+.PHONY: help setup browser postgres java demo test test-slow fuzz check changelog bench picture docs lock audit-deps sbom wheel clean
 
 help:
-	@echo "make demo       private principal components of a public table, with a plot"
+	@echo "make demo       private principal components of made-up visits, with pictures and a report"
 	@echo "make test       tests, below 10 minutes"
 	@echo "make test-slow  statistical tests and audits"
 	@echo "make fuzz       a million hostile inputs for every reader together"
@@ -21,7 +23,12 @@ help:
 	@echo "make check      linters, types, doors between rooms"
 	@echo "make changelog  the notes in changes/ as a release will have them"
 	@echo "make bench      time and memory against scikit-learn, numpy and others; writes docs/scaling"
+	@echo "make picture    the picture of README and documentation, drawn again"
 	@echo "make docs       documentation in docs/_build/html"
+	@echo "make setup LOCKED=1  the versions of $(LOCK), by their hashes; make lock writes it anew"
+	@echo "make audit-deps known weaknesses of what is installed, where their list can be reached"
+	@echo "make sbom       what is installed, as CycloneDX, in dist/sbom.json"
+	@echo "make wheel      the wheel in dist, the same bytes every time"
 
 setup: $(FULL)
 
@@ -29,8 +36,14 @@ $(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gdppca needs Python 3.11 or later; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+ifdef LOCKED
+	$(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(CORE) $(FULL)
+else
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $(CORE)
+endif
 
 # Groups need a later pip than some Pythons bring.
 $(FULL): $(CORE)
@@ -90,9 +103,31 @@ changelog: setup
 bench: setup
 	$(BIN)/python bench/scaling.py
 
+picture: setup
+	$(BIN)/python docs/pictures/first_look.py
+
 docs: setup
 	$(BIN)/python -m pip install --quiet --group docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# Versions and hashes, no addresses: whoever installs from it takes them from where he takes packages.
+lock: setup
+	$(BIN)/python -m pip install --quiet --group supply
+	$(BIN)/uv pip compile pyproject.toml --extra all --group test --group check --group build \
+	  --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet \
+	  --upgrade -o $(LOCK)
+
+audit-deps: setup
+	$(BIN)/python -m pip install --quiet --group supply
+	$(BIN)/pip-audit --requirement $(LOCK) --disable-pip
+
+sbom: setup
+	$(BIN)/python -m pip install --quiet --group supply
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
+
+wheel: setup
+	$(BIN)/python -m hatchling build -t wheel -d dist
 
 clean:
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/auto_paper docs/sg_execution_times.rst build dist

@@ -4,13 +4,14 @@
     python bench/loadings.py fits [--runs 30]
     python bench/loadings.py noises [--runs 30]
     python bench/loadings.py coverage [--runs 30]
+    python bench/loadings.py plans [--runs 30]
 
 The panel takes the matrix of the spherical sign around the true centre and adds the noise that a
 fit of such a budget would: the rest of a fit is not what is compared. Errors are sines of the
 largest angle, to the law's directions; of real tables, to those of the same rows without noise.
-`fits`, `noises` and `coverage` run ``DPPCA`` as a user does, from a first seed on: the weight that
-single axes need was chosen on `fits` with the seeds 0 to 29, so quote other ones. Every command
-prints a table in Markdown.
+`fits`, `noises`, `plans` and `coverage` run ``DPPCA`` as a user does, from a first seed on:
+constants were chosen on `fits` with the seeds 0 to 29 and 2000 to 2199, so quote other ones. Every
+command prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -250,7 +251,7 @@ def fits(seeds: range) -> None:
         found = Errors(f"{case}, d={d}, n={n:,}, ε={epsilon:g}", [], [], [])
         for seed in seeds:
             X, V = table_of(case, d, n, seed)
-            pca = DPPCA(len(V), epsilon=epsilon, delta=1e-5, loadings="shrunk", random_state=seed)
+            pca = DPPCA(len(V), epsilon=epsilon, delta=1e-5, random_state=seed)
             release = pca.fit(X + 5).release_
             found.plain.append(sin_theta(release.plain_components, V))
             found.shrunk.append(sin_theta(release.components, V))
@@ -274,7 +275,7 @@ def other_noise(seeds: range) -> None:
             X, how = spoilt(kind, table_of(f"{shape}, Gaussian", d, n, seed).X + 5, seed)
             asked = {"delta": 1e-5, "random_state": seed, **how}
             exact = DPPCA(2, epsilon=np.inf, **asked).fit(X).components_
-            release = DPPCA(2, epsilon=epsilon, loadings="shrunk", **asked).fit(X).release_
+            release = DPPCA(2, epsilon=epsilon, **asked).fit(X).release_
             found.plain.append(sin_theta(release.plain_components, exact))
             found.shrunk.append(sin_theta(release.components, exact))
             found.kinds.append(release.loadings.kind)
@@ -300,23 +301,46 @@ def coverage(seeds: range) -> None:
     """Share of 90 % intervals that hold the loadings which the same rows have without noise."""
     print("| setting | held | of loadings that are not zero |\n|---|---|---|", flush=True)
     shapes, laws = ("paper's axes", "random supports", "dense"), ("Gaussian", "t1")
-    for shape, law, (d, n) in itertools.product(shapes, laws, ((10, 2000), (25, 2000))):
+    sizes = ((10, 2000, 0.5), (25, 2000, 0.5), (30, 5000, 1.0))
+    for shape, law, (d, n, epsilon) in itertools.product(shapes, laws, sizes):
         held, part = [], []
         for seed in seeds:
             X, V = table_of(f"{shape}, {law}", d, n, seed)
-            pca = DPPCA(2, epsilon=0.5, delta=1e-5, loadings="shrunk", random_state=seed)
+            pca = DPPCA(2, epsilon=epsilon, delta=1e-5, random_state=seed)
             found = release_intervals(pca.fit(X + 5).release_)
             exact = Spectrum(sign_matrix(X)).leading(2).T
             exact *= np.sign(np.einsum("kd,kd->k", exact, found.components))[:, None]
             inside = (found.lower <= exact) & (exact <= found.upper)
             held.append(inside.mean())
             part.append(inside[np.abs(V) > 1e-9].mean())
-        print(f"| {shape}, {law}, d={d} | {np.mean(held):.2f} | {np.mean(part):.2f} |", flush=True)
+        name = f"{shape}, {law}, d={d}, n={n:,}, ε={epsilon:g}"
+        print(f"| {name} | {np.mean(held):.2f} | {np.mean(part):.2f} |", flush=True)
+
+
+def plans(seeds: range) -> None:
+    """Planned errors against means over fits, of dense components and of five columns each."""
+    print("| setting | planned | found | ratio |\n|---|---|---|---|", flush=True)
+    sizes = itertools.product(((10, 2000), (25, 2000), (50, 5000), (100, 5000)), (0.5, 1.0, 2.0))
+    for shape, ((d, n), epsilon) in itertools.product(("random supports", "dense"), sizes):
+        ahead = DPPCA(2, epsilon=epsilon, delta=1e-5).plan(
+            n, d, spectrum="spiked:10,5", sparsity=5 if shape == "random supports" else None
+        )
+        errors = []
+        for seed in seeds:
+            X, V = table_of(f"{shape}, Gaussian", d, n, seed)
+            pca = DPPCA(2, epsilon=epsilon, delta=1e-5, random_state=seed).fit(X + 5)
+            errors.append(sin_theta(pca.components_, V))
+        found = float(np.mean(errors))
+        name = f"{shape}, d={d}, n={n:,}, ε={epsilon:g}"
+        print(
+            f"| {name} | {ahead.sin_theta:.3f} | {found:.3f} | {ahead.sin_theta / found:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["panel", "fits", "noises", "coverage"])
+    parser.add_argument("what", choices=["panel", "fits", "noises", "coverage", "plans"])
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--clinic", type=Path, help="folder of real tables, CSV with a header")
@@ -325,6 +349,6 @@ if __name__ == "__main__":
     if asked.what == "panel":
         panel(asked.runs, asked.clinic)
     else:
-        {"fits": fits, "noises": other_noise, "coverage": coverage}[asked.what](
+        {"fits": fits, "noises": other_noise, "coverage": coverage, "plans": plans}[asked.what](
             range(asked.first_seed, asked.first_seed + asked.runs)
         )

@@ -1,6 +1,11 @@
 """Sphinx settings. `make docs` treats every warning as an error."""
 
+import sys
+from pathlib import Path
+
 from gdppca import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
 
 project = "gdppca"
 author = "The gdppca developers"
@@ -16,7 +21,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "paper", "scaling"]
+exclude_patterns = ["_build", "gallery", "paper", "pictures", "scaling"]
 html_theme = "furo"
 html_title = f"gdppca {version}"
 
@@ -33,6 +38,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["gallery", "paper"],
     "gallery_dirs": ["auto_examples", "auto_paper"],
     "filename_pattern": "plot_",
+    "within_subsection_order": "gallery_order.place",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

@@ -22,6 +22,7 @@ def as_before(plain, version):
         2: ("variances", "score_map", "plan"),
         3: ("scale_error",),
         4: ("unit", "neighbors", "rates", "description", "loadings", "max_loadings"),
+        5: ("second_stage",),
     }
     added = [name for number, names in since.items() if number > version for name in names]
     for name in ("centre_origin", "centre_bias", "scale_origin", *added):

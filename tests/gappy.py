@@ -23,7 +23,7 @@ def fitted_with_gaps(n, rates, seed, variances=(10.0, 5.0, 1.0, 1.0, 1.0)):
     basis = np.linalg.qr(np.random.default_rng(9).normal(size=(d, d)))[0]
     rows = (rng.normal(size=(n, d)) * np.sqrt(variances)) @ basis.T
     unit = linalg.directions(np.where(rng.random(rows.shape) < rates, rows, 0.0))[0]
-    release = DPPCA(2, location=np.zeros(d), random_state=seed).fit(rows).release_
+    release = DPPCA(2, location=np.zeros(d), loadings="plain", random_state=seed).fit(rows).release_
     noise = rng.normal(scale=release.noise_sd, size=linalg.packed_length(d))
     matrix = unit.T @ unit / n + linalg.vecd_inverse(noise)
     return with_gaps(release, matrix, rates), basis.T[:2]

@@ -32,8 +32,8 @@ def made(unit="row", neighbors="replace-one", *, n=2000, rates=None, described=F
     """A release with this promise, as if it had been drawn in secret."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n, len(NAMES))) * _SIZES + rng.normal(size=(n, 1)) * [2, 1, 1, 2, 0, 0, 3]
-    pca = DPPCA(2, epsilon=epsilon, location=np.zeros(len(NAMES)), random_state=3).fit(X)
-    release = pca.release_
+    known = {"location": np.zeros(len(NAMES)), "loadings": "plain", "random_state": 3}
+    release = DPPCA(2, epsilon=epsilon, **known).fit(X).release_
     [drawn] = release.guarantee.events
     protected = Protected(Unit(unit), Neighbors(neighbors))
     K, q = release.scatter, np.ones(len(NAMES)) if rates is None else rates

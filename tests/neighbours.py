@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gdppca.noise import Repeated
+from gdppca.noise import OrderKeys, Repeated
 from gdppca.privacy import Neighbors, Protected, Unit
 from gdppca.tables.memory import MemoryTable
 from gdppca.tables.persons import persons_of, weight_shares
@@ -158,27 +158,37 @@ def _with_one_less(order, place):
 
 @dataclass(frozen=True)
 class CoupledKeys:
-    """Keys of which everybody keeps those that they had: they are independent and alike."""
+    """Keys that tell the noise where, in their order, the person is who comes or leaves."""
 
-    keys: object
-    place: int
-    more: int
+    keys: OrderKeys
+    noise: "Coupled"
 
     def range(self, n, part=0):
-        if self.more == 0:
+        """Everybody keeps the word that they had: they are independent and alike."""
+        place, more = self.noise.place, self.noise.more
+        if more < 0:
+            return np.delete(self.keys.range(n + 1, part), place)
+        if more == 0:
             return self.keys.range(n, part)
-        if self.more < 0:
-            return np.delete(self.keys.range(n + 1, part), self.place)
         *others, new = self.keys.range(n, part)
-        return np.insert(np.array(others, dtype=np.uint64), self.place, new)
+        return np.insert(np.array(others, dtype=np.uint64), place, new)
+
+    def named(self, names):
+        if self.noise.who is None:
+            self.noise.who = 2 * self.noise.place
+            others = self.keys.named(np.setdiff1d(names, [self.noise.who]))
+            own = self.keys.named(np.array([self.noise.who]))
+            self.noise.place = int((others[:, 0] < own[0, 0]).sum())
+        return self.keys.named(names)
 
 
 @dataclass(eq=False, repr=False)
 class Coupled(Repeated):
     """What was drawn once drawn again on a table with one row or person more, or less."""
 
-    place: int = 0  # among rows, or among persons in the order of their ids
+    place: int = 0  # among rows, or among persons in the order of their ids, then of their keys
     more: int = 0
+    who: int | None = None  # the id of a person
     orders: list = field(default_factory=list)
 
     def permutation(self, n):
@@ -192,7 +202,7 @@ class Coupled(Repeated):
         return after
 
     def keys(self):
-        return CoupledKeys(super().keys(), self.place, self.more)
+        return CoupledKeys(super().keys(), self)
 
 
 @dataclass(frozen=True, eq=False)

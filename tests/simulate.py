@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gdppca import sin_theta
+
 
 def spiked(kind, n, d, seed):
     """Rows and true directions; kind is "gaussian", "t1" or "contaminated"."""
@@ -20,3 +22,14 @@ def spiked(kind, n, d, seed):
         bad = rng.random(n) < 0.05
         X[bad] = 25 * outlying + 0.05 * rng.normal(size=(bad.sum(), d))
     return X, np.stack([v1, v2])
+
+
+def mean_loss(estimator, kind, n, d, runs, *, away=0.0, **parameters):
+    """Mean sin Θ of two directions at (0.5, 1e-5); rows so many standard deviations off zero."""
+    losses = []
+    for seed in range(runs):
+        X, V = spiked(kind, n, d, seed)
+        X = X + away * np.sqrt(1 + 9 * V[0] ** 2 + 4 * V[1] ** 2)
+        pca = estimator(2, epsilon=0.5, delta=1e-5, random_state=seed, **parameters)
+        losses.append(sin_theta(pca.fit(X).components_, V))
+    return np.mean(losses)

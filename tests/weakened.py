@@ -14,7 +14,8 @@ from scipy.stats import binom, norm
 from gdppca.auditing import METHODS, audit
 from gdppca.auditing import steps as attacks
 from gdppca.auditing.bounds import epsilon_from_guesses
-from gdppca.noise import FreshNoise
+from gdppca.kernels.weights import WHOLE
+from gdppca.noise import FreshNoise, noised
 from gdppca.steps import centre, descent, octaves, quantile, scale
 
 EPSILON = 4.0
@@ -84,6 +85,17 @@ def shortened():
             patch.setattr(room, "quantile_grid", lambda nonnegative: short)
         patch.setattr(quantile, "_BATCH", 8)
         yield
+
+
+def counting_whole(rows_each, share=None):
+    """Every row counts one, as if 1/n_p were forgotten."""
+    whole = np.full(np.shape(rows_each), WHOLE)
+    return whole if share is None else (share * whole).astype(np.int64)
+
+
+def next_to_exact(exact, multiplier, sensitivity, noise):
+    """A thousandth of the noise."""
+    return noised(exact, multiplier / 1000, sensitivity, noise)
 
 
 def runs_for_gaussian(mu, factor, share=1.0):

@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # for readers of types; at run time `__getattr__` finds the s
         ReleaseError,
         StateError,
     )
-    from gdppca.auditing.audit import AuditResult, audit
+    from gdppca.auditing.audit import audit
+    from gdppca.auditing.result import AuditResult
     from gdppca.estimators import DPPCA, NSGGD, SGPCA, AnalyzeGauss, SignCovariancePCA
     from gdppca.kernels import PairSum, kendall_tau
     from gdppca.ledgers import Ledger

@@ -10,6 +10,7 @@
     ├── ReleaseError (ValueError)          a release file is damaged, edited or too new
     ├── StateError (RuntimeError)          a call at the wrong time, such as a second draw of noise
     ├── LedgerError (RuntimeError)         a ledger cannot be used, or was tampered with
+    │   └── LedgerUnavailable              its database does not answer, or is locked
     ├── BudgetExceeded (RuntimeError)      a request does not fit under a data set's cap
     ├── EngineError (RuntimeError)         a cluster is not there, or lost its workers
     └── MissingExtraError (ImportError)    a package that this needs is not installed
@@ -63,6 +64,10 @@ class LedgerError(GdppcaError, RuntimeError):
     def __init__(self, message: str, findings: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.findings = findings
+
+
+class LedgerUnavailable(LedgerError):
+    """The database behind a ledger does not answer, is locked or is full: try again later."""
 
 
 class BudgetExceeded(GdppcaError, RuntimeError):

@@ -82,6 +82,14 @@ def fraction(**parameter: Any) -> float:
     return float(value)
 
 
+def share(**parameter: Any) -> float:
+    """Return the number, which must lie between 0 and 1, both allowed."""
+    name, value = _only(parameter)
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise ParameterError(f"`{name}` must be a number between 0 and 1, got {shown(value)}.")
+    return float(value)
+
+
 def count(*, at_least: int = 1, **parameter: Any) -> int:
     """Return the whole number, which must not be below `at_least`."""
     name, value = _only(parameter)
@@ -98,6 +106,18 @@ def one_of(choices: Collection[str], **parameter: Any) -> str:
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(str(choice)) for choice in choices)
         raise ParameterError(f"`{name}` must be one of {listed}, got {shown(value)}.")
+    return value
+
+
+def word_for_numbers(choices: Collection[str], **parameter: Any) -> str:
+    """Return the word that stands where a number for each column may, or nothing at all."""
+    name, value = _only(parameter)
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(str(choice)) for choice in choices)
+        raise ParameterError(
+            f"`{name}` must be {listed}, one public number for each column, or none at all "
+            f"(`{name}=None`), got {shown(value)}."
+        )
     return value
 
 

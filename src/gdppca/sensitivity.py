@@ -27,6 +27,7 @@ from gdppca.kernels import (
     Halves,
     OneSample,
     Scheme,
+    cross_rounding_error,
     direct_rounding_error,
     pair_rounding_error,
 )
@@ -74,6 +75,16 @@ class Moves:
         n = int(n_samples)
         moved = moved_share(scheme, n)
         return sup_norm**2 * (SQRT2 * moved + 2 * rounding_share(scheme, n, n_features))
+
+    def cross(self, clip: float, n_samples: float, n_features: int, n_components: int) -> float:
+        """A mean of parts across directions, each `clip` long at most: 2c/n, or c/n.
+
+        As computed, rounding errors included. docs/proofs/second-stage.md
+        """
+        rounding = cross_rounding_error(n_features, n_components)
+        if not self.replaces:  # a sum of up to 2³¹ rows over a number that is public
+            return clip * (1 + 2 * _MOST_ROWS * rounding) / n_samples
+        return clip * (2 / int(n_samples) + 2 * rounding)
 
     def directions(self, n_features: int) -> float:
         """Sum of unit vectors, each coordinate rounded: at most 2, or 1. docs/proofs/centre.md"""

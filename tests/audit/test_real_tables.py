@@ -10,11 +10,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from weakened import HALF, ROOT_TWO, is_refuted, promise, runs_for_gaussian, survives
+from weakened import (
+    HALF,
+    ROOT_TWO,
+    counting_whole,
+    is_refuted,
+    next_to_exact,
+    promise,
+    runs_for_gaussian,
+    survives,
+)
 
 from gdppca.auditing import audit
-from gdppca.kernels.weights import WHOLE
-from gdppca.noise import noised
 from gdppca.tables.wishes import Wishes
 
 pytestmark = pytest.mark.slow
@@ -45,17 +52,6 @@ def test_fit_survives_and_half_of_its_noise_is_refuted(name):
 
 
 # --- Mistakes -------------------------------------------------------------------------------------
-
-
-def counting_whole(rows_each, share=None):
-    """Every row counts one, as if 1/n_p were forgotten."""
-    whole = np.full(np.shape(rows_each), WHOLE)
-    return whole if share is None else (share * whole).astype(np.int64)
-
-
-def next_to_exact(exact, multiplier, sensitivity, noise):
-    """A thousandth of the noise."""
-    return noised(exact, multiplier / 1000, sensitivity, noise)
 
 
 MISTAKES = {

@@ -1,28 +1,16 @@
 """The report in a real browser: what people see, on screens, phones and paper."""
 
-import os
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from chromium import needs_browser
 from sklearn.datasets import load_diabetes
 
 from gdppca import DPPCA
 from gdppca.releases import score_map
 from gdppca.report import Owner, write_report
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-REQUIRED = bool(os.environ.get("CI") or os.environ.get("GDPPCA_REQUIRE_BROWSER"))
-QUIET = (
-    "--no-sandbox",  # Chromium refuses to run as root with it
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 HOSTILE = (
     '<script>window.gone = "script"</script>',
     '<img src="x" onerror="window.gone = 1">',
@@ -32,21 +20,7 @@ HOSTILE = (
     "$\\alpha$ {{ 1 }} \u202e",
 )
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and not REQUIRED,
-    reason="Chromium is not installed: make browser (GDPPCA_REQUIRE_BROWSER=1 forbids skipping)",
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    assert CHROMIUM, "Chromium is required here and not installed: make browser"
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield started
-        started.close()
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")

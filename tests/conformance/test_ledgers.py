@@ -393,7 +393,8 @@ def test_an_analyst_needs_no_right_to_update_or_delete(postgres_server):
         connection.exec_driver_sql("GRANT SELECT ON gdppca_ledger TO analyst")
         connection.exec_driver_sql("GRANT SELECT, INSERT ON gdppca_entries TO analyst")
     analyst = Ledger(address.replace("owner@", "analyst@"))
-    analyst.spend("patients", [gaussian(0.5)])
+    spend = analyst.spend("patients", [gaussian(0.5)])
+    analyst.complete(spend.number, "sha256:" + "0" * 64)
     assert analyst.verify() == owner.verify()
     with (
         pytest.raises(sqlalchemy.exc.DBAPIError, match="permission denied"),

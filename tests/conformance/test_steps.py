@@ -29,6 +29,7 @@ from gdppca.steps.refine import Refinement
 from gdppca.steps.scale import CoarseScale, Scale
 from gdppca.steps.scatter import MatrixBudget, Scatter, matrix_budget
 from gdppca.steps.score_map import MapCounts
+from gdppca.steps.staged import StagedScatter
 from gdppca.steps.variances import Variances
 from gdppca.steps.winsorized_mean import PublishedWinsorizedMean, WinsorizedMean
 
@@ -76,6 +77,20 @@ def scatter(public, state, budget):
     return Scatter(public=public, n_components=2, first=first, budget=budget)
 
 
+def staged(public, state):
+    """Two increments, then what lies across the components, whatever is expected of it."""
+    budget = MatrixBudget(mu=1000 * MU)  # so that components stand above the noise
+    first = budget.level(state.sign, state.scheme, N, D, moves=public.moves)
+    return StagedScatter(
+        public=public,
+        n_components=2,
+        first=first,
+        budget=budget,
+        increments=(0.2, 0.5, 1.0),
+        margin=math.inf,
+    )
+
+
 def shown(public, **wish):
     return MapCounts(public=public, epsilon=1.0, delta=1e-6, known_center=False, **wish)
 
@@ -105,6 +120,7 @@ def steps_of(world):
             scatter(public, replace(found["known"], sign=as_sign("winsor", 3.0)), tight),
             replace(found["known"], sign=as_sign("winsor", 3.0)),
         ),
+        **_staged_of(world, public, found),
         "map": (shown(public), found["directions"]),
         "map, gaussian": (shown(public, law="gaussian", bins=5), found["directions"]),
         "map, sparse": (
@@ -119,6 +135,12 @@ def steps_of(world):
     if world.gaps:
         every["rates"] = (Rates(public=public, mu=MU), replace(found["nothing"], rates=None))
     return every if public.centred else every | _of_whole_rows(public, found, tight)
+
+
+def _staged_of(world, public, found):
+    """A second stage, which tables with gaps have not: columns of very different sizes."""
+    known = replace(found["known"], scale=np.array([1.0, 0.2, 0.02]))
+    return {} if world.gaps else {"staged": (staged(public, known), known)}
 
 
 def _of_whole_rows(public, found, tight):
@@ -363,7 +385,8 @@ def test_what_was_drawn_is_what_is_counted(world, step, start):
         assert chosen + moved * max(laplace) <= pure * (1 + 1e-9)
     else:
         assert chosen <= pure * (1 + 1e-9)
-    kinds = {"gaussian", "laplace", "argmax", "permutation", *["keys"] * world.of_persons}
+    with_keys = world.of_persons or world.weighted
+    kinds = {"gaussian", "laplace", "argmax", "permutation", *["keys"] * with_keys}
     assert {draw.kind for draw in draws} <= kinds
 
 
@@ -478,3 +501,11 @@ def test_seeds_reproduce_it(world, step, start):
     two, _ = heard(world, step, start, noise=seeded_noise(3))
     for first, second in zip(arrays_of(one), arrays_of(two), strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+@each({name: case for name, case in STEPS.items() if isinstance(case[1], StagedScatter)})
+def test_a_second_stage_is_drawn_and_replayed(world, step, start):
+    state, draws = heard(world, step, start)
+    *scatters, last = [event.purpose for event in state.events]
+    assert (set(scatters), last) == ({"scatter"}, "cross")
+    assert draws[-1].exact.shape == (D, 2)

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from gdppca._errors import ColumnTypeError, DataError
-from gdppca.kernels import Blocks, kendall_tau, sign_covariance, silent
+from gdppca.kernels import Blocks, Cross, CrossSum, OneSample, kendall_tau, sign_covariance, silent
 from gdppca.noise import seeded_noise
 from gdppca.signs import as_sign
 from gdppca.tables.base import Recipe, divided
@@ -89,6 +89,17 @@ def test_equal_to_memory_around_a_centre(opened, frame, partition):
     in_memory = sign_covariance(divided(frame.to_numpy(), scale), center)
     result = scatter(opened(frame, PARTITIONS[partition], keys()), recipe)
     np.testing.assert_allclose(result, in_memory, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("partition", ["one", "uneven", "empty"])
+def test_what_lies_across_directions_is_that_of_memory(opened, frame, partition, rng):
+    center, scale = np.linspace(-1, 1, ROWS), np.linspace(0.5, 2, ROWS)
+    directions = np.linalg.qr(rng.standard_normal((ROWS, 2)))[0].T.copy()
+    cross = Cross(directions, np.array([0.5, 1.0]), 0.1)
+    recipe = Recipe(SPHERICAL, ROWS, OneSample(), center=center, scale=scale, cross=cross)
+    in_memory = CrossSum(center, cross).add_rows(divided(frame.to_numpy(), scale)).mean()
+    result = scatter(opened(frame, PARTITIONS[partition], keys()), recipe)
+    np.testing.assert_allclose(result, in_memory, rtol=0, atol=1e-15)
 
 
 def test_a_cut_off_sign_is_the_one_of_memory(opened, frame):

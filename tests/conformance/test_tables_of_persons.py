@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from gdppca._errors import DataError, ParameterError
-from gdppca.kernels import Blocks, silent
+from gdppca.kernels import Blocks, Cross, OneSample, silent
 from gdppca.kernels.weights import WHOLE
 from gdppca.noise import seeded_noise
 from gdppca.signs import as_sign
@@ -70,6 +70,18 @@ def test_sums_are_those_of_memory(opened, visits):
     expected = in_memory(features, persons="patient")
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
     assert np.trace(result) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_lies_across_directions_is_that_of_memory(opened, visits, weighted):
+    cross = Cross(np.eye(D)[:2].copy(), np.array([0.5, 1.0]), 0.1)
+    recipe = Recipe(SIGN, D, OneSample(), center=CENTER, scale=SCALE, cross=cross)
+    wish = {"persons": "patient"} | ({"weights": "w", "largest_weight": 2.0} if weighted else {})
+    features = visits if weighted else visits.drop(columns="w")
+    result = total(opened(features, LENGTHS, keys(), **wish), recipe)
+    expected = in_memory(features, recipe, **wish)
+    assert result.shape == (D, 2)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-15)
 
 
 def test_persons_are_counted_and_rows_are_not_told(opened, visits):

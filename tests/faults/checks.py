@@ -17,9 +17,22 @@ def epsilon(k):
     return round(0.05 + 0.0005 * k, 6)
 
 
+WORK = ("reported", "centred", "in parts", "report", "mapped", "merged")
+
+
+def work(k):
+    """What the k-th process does: a fit of four kinds, a report, or a merge of two releases."""
+    return WORK[k % len(WORK)]
+
+
+def spends(k):
+    """Whether the k-th process draws anything."""
+    return work(k) not in ("report", "merged")
+
+
 def files(k):
     """What the k-th process is to write: a release and its report, a release, or a report."""
-    endings = (("json", "html"), ("json",), ("json",), ("html",))[k % 4]
+    endings = {"reported": ("json", "html"), "report": ("html",)}.get(work(k), ("json",))
     return {f"{k}.{ending}" for ending in endings}
 
 
@@ -34,12 +47,15 @@ def wrongs(address, folder, fates, rows):
     except GdppcaError as error:
         return [str(error)]
     account = ledger.account("patients")
-    spends = [entry.events for entry in ledger.history("patients") if entry.kind == "spend"]
+    lines = [line for line in ledger.register("patients") if line.entry.kind == "spend"]
+    drawn = [line.entry.events for line in lines]
     releases, torn = _releases(folder)
     return [
         *torn,
-        *_unspent(folder, releases, spends, account.cap.delta),
-        *_over_the_cap(account, releases, spends),
+        *_unspent(folder, releases, drawn, account.cap.delta),
+        *_uncompleted(ledger.name, releases, {line.number: line for line in lines}),
+        *_unlisted(lines, releases, fates),
+        *_over_the_cap(account, releases, drawn),
         *_strangers(folder, fates),
         *_liars(folder, fates),
         *_same_noise(releases, rows),
@@ -61,23 +77,48 @@ def _releases(folder):
     return whole, torn
 
 
-def _unspent(folder, releases, spends, delta):
+def _unspent(folder, releases, drawn, delta):
     """Every release has one entry of its own; so has the report of a fit, which holds all of it."""
-    spent = [round(epsilon_at(events, delta), 6) for events in spends]
+    spent = [round(epsilon_at(events, delta), 6) for events in drawn]
     published = {int(path.stem) for end in ("json", "html") for path in folder.glob(f"*.{end}")}
-    for k in sorted(k for k in published if f"{k}.json" in files(k)):
+    for k in sorted(filter(spends, published)):
         if spent.count(epsilon(k)) != 1:
             yield f"Fit {k} was published with {spent.count(epsilon(k))} entries in the ledger."
         if k in releases and releases[k].guarantee.epsilon > epsilon(k) * (1 + 1e-6):
             yield f"Release {k} spent more than was entered for it."
 
 
-def _over_the_cap(account, releases, spends):
+def _uncompleted(name, releases, lines):
+    """Every release names the entries that paid for it, and each of them names a release."""
+    for k, release in releases.items():
+        own = [each for each in release.entries if each.ledger == name]
+        if len(own) != (1 if spends(k) else 2):
+            yield f"Release {k} names {len(own)} entries of the ledger."
+        for each in own:
+            line = lines.get(each.number)
+            if line is None or line.entry.hash != each.hash:
+                yield f"Release {k} names an entry that is not there."
+            elif not line.releases or (spends(k) and release.checksum not in line.releases):
+                yield f"Release {k} has no completed entry."
+
+
+def _unlisted(lines, releases, fates):
+    """An entry is completed or listed as reserved; reserved ones are of those who were killed."""
+    for line in lines:
+        if line.status not in ("reserved", "completed"):
+            yield f"Entry {line.number} is neither reserved nor completed."
+    reserved = sum(line.status == "reserved" for line in lines)
+    done = sum(fate == "done" and spends(k) for k, fate in fates.items())
+    if len(lines) - reserved < done:
+        yield f"{reserved} entries are reserved, and {done} fits of {len(lines)} are done."
+
+
+def _over_the_cap(account, releases, drawn):
     """By the ledger's own total, by its entries and by what was published."""
-    published = [release.guarantee.events for release in releases.values()]
+    published = [release.guarantee.events for k, release in releases.items() if spends(k)]
     totals = {
         "The ledger's total": account.spent,
-        "All entries": _together(spends, account.cap.delta),
+        "All entries": _together(drawn, account.cap.delta),
         "All that was published": _together(published, account.cap.delta),
     }
     for name, total in totals.items():
@@ -113,7 +154,7 @@ def _liars(folder, fates):
 def _same_noise(releases, rows):
     """Forked processes must not draw the same noise: a difference of releases would be exact."""
     exact = kendall_tau(rows)
-    pairs = [each for each in releases.values() if each.location is None]
+    pairs = [each for k, each in releases.items() if each.location is None and spends(k)]
     noise = np.array([(each.scatter - exact).ravel() / each.noise_sd for each in pairs])
     for i in range(len(noise) - 1):
         if (np.abs(noise[i + 1 :] - noise[i]).max(axis=1) < 1e-6).any():

@@ -44,6 +44,18 @@ def after_spend(act):
     Ledger.spend = lambda *each, **more: (spend(*each, **more), act())[0]
 
 
+def before_completion(act):
+    """When the release lies whole on the disk, under its hidden name."""
+    complete = Ledger.complete
+    Ledger.complete = lambda *each: (act(), complete(*each))[1]
+
+
+def after_completion(act):
+    """When the release is as good as published, and its picture and page are not yet there."""
+    complete = Ledger.complete
+    Ledger.complete = lambda *each: (complete(*each), act())[0]
+
+
 def after_load(act):
     """When a release is read and its report not yet written."""
     load = Release.load
@@ -77,13 +89,18 @@ FAULTS = {
     "full from the start": (COUNTED, lambda: full(100_000)),
     "full for the ledger": (COUNTED, lambda: before_spend(lambda: full(600))),
     "full for the release": (COUNTED, lambda: after_spend(lambda: full(600))),
+    "full for the completion": (COUNTED, lambda: before_completion(lambda: full(5_000))),
+    "ledger read-only for the completion": (
+        COUNTED,
+        lambda: (as_nobody(), before_completion(lambda: read_only("ledger", "ledger/budget.db"))),
+    ),
     "full for the plot": (
         (*COUNTED, "--plot", "out/p.svg"),
-        lambda: after_spend(lambda: full(5_000)),
+        lambda: after_completion(lambda: full(5_000)),
     ),
     "full for the report": (
         (*COUNTED, "--report", "out/r.html"),
-        lambda: after_spend(lambda: full(5_000)),
+        lambda: after_completion(lambda: full(5_000)),
     ),
     "full for a report later": (REPORT, lambda: after_load(lambda: full(5_000))),
     "folder read-only": (COUNTED, lambda: (as_nobody(), read_only("out"))),
@@ -141,6 +158,7 @@ def result(name, folder, release):
         "said": folder.with_suffix(".log").read_text(encoding="utf-8"),
         "noise": (folder / "noise").exists(),
         "spends": ledger.account("patients").spends,
+        "status": [each.status for each in ledger.register() if each.entry.kind == "spend"],
         "files": sorted(os.listdir("out")) if os.path.isdir("out") else [],
         "old": sorted(os.listdir("old")) == ["r.html", "r.json"] and page.read_bytes() == old,
     }

@@ -1,10 +1,11 @@
-"""Eight processes at once fit, debit, save and report, and are killed at random; run by tests.
+"""Eight processes reserve, draw, save and complete, and are killed at random; run by tests.
 
 ``python fit_storm.py address folder kills seed [fault]``: the ledger knows the data set
 "patients", and the folder holds nothing but table.csv.
 
 Every process is one whole command: ``gdppca fit table.csv --ledger ... -o k.json``, with
-``--report k.html`` or without, or ``gdppca report`` on a release that is there (`checks.files`).
+``--report k.html``, with a map or without, or ``gdppca report`` or ``gdppca merge`` of releases
+that are there (`checks.work`). Who finds too few to merge is idle.
 Six of seven are doomed until there are kills enough: half of them to die at a random moment of a
 usual life, half at a random line of the code that spends and writes. Then fits go on until the
 budget has refused as many as run at once. Prints what became of each, as JSON.
@@ -22,9 +23,10 @@ from collections import Counter
 from pathlib import Path
 
 from faults import forked
-from faults.checks import epsilon, files
+from faults.checks import epsilon, files, work
 
 from gdppca import Release
+from gdppca.cli.outcomes import Outcome
 from gdppca.ledgers import Ledger
 
 WORKERS = 8
@@ -67,6 +69,9 @@ class Storm:
 
     def _start(self):
         k, now = len(self.fates) + len(self._running), time.monotonic()
+        if work(k) == "merged" and len(self._done("reported")) < 2:
+            self.fates[k] = "idle"
+            return
         doomed = self._count("killed") < self._kills and self._chance.random() < 0.85
         line, life = None, _LONGEST
         if doomed and self._chance.random() < 0.5:
@@ -76,15 +81,27 @@ class Storm:
         pid = forked.start(self._words(k), self._logs / str(k), line)
         self._running[pid] = k, now, now + life
 
+    def _done(self, kind):
+        """Whose releases of a kind are there."""
+        return [k for k, fate in self.fates.items() if fate == "done" and work(k) == kind]
+
     def _words(self, k):
-        if f"{k}.json" not in files(k):
-            done = [
-                j for j, fate in self.fates.items() if fate == "done" and f"{j}.json" in files(j)
+        kind = work(k)
+        if kind == "report":
+            return [
+                "report",
+                f"{self._chance.choice(self._done('reported'))}.json",
+                "-o",
+                f"{k}.html",
             ]
-            return ["report", f"{self._chance.choice(done)}.json", "-o", f"{k}.html"]
+        if kind == "merged":
+            parts = self._chance.sample(self._done("reported"), 2)
+            return ["merge", *(f"{part}.json" for part in parts), "-o", f"{k}.json"]
         words = ["fit", "table.csv", "--ledger", f"{self._address}#patients", "-o", f"{k}.json"]
-        words += ["--epsilon", str(epsilon(k)), "--location", "private" if k % 4 == 1 else "none"]
-        words += ["--assume-shuffled"] * (k % 4 == 2)  # read in parts
+        words += ["--epsilon", str(epsilon(k)), "--purpose", f"storm {k}"]
+        words += ["--location", "private" if kind == "centred" else "none"]
+        words += ["--assume-shuffled"] * (kind == "in parts")
+        words += ["--score-map", "0.3"] * (kind == "mapped")
         return [*words, "--report", f"{k}.html"] if f"{k}.html" in files(k) else words
 
     def _note(self, k, code, life):
@@ -94,9 +111,9 @@ class Storm:
         elif code == 0:
             self.fates[k] = "done"
             self._life = 0.7 * self._life + 0.3 * life
-        elif code == 2 and "does not allow it" in said:
+        elif code == Outcome.BUDGET and "does not allow it" in said:
             self.fates[k] = "refused"
-        elif code == 2 and "error: The ledger at" in said:
+        elif code == Outcome.ENVIRONMENT and "error: The ledger at" in said:
             self.fates[k] = "turned away"  # the database is gone
         else:
             raise SystemExit(f"process {k} ended with {code} after {life:.1f} s: {said}")
@@ -106,8 +123,8 @@ def late_debit():
     """Spend only when the release is written."""
     spend, save, owed = Ledger.spend, Release.save, []
 
-    def save_and_spend(release, path):
-        save(release, path)
+    def save_and_spend(release, path, ledger=None):
+        save(release, path, ledger)
         for each, named in owed:
             spend(*each, **named)
 
@@ -119,7 +136,8 @@ def late_debit():
 def torn_write():
     """Write files in place; some processes die between two halves."""
 
-    def write(path, content):
+    def write(path, content, flushed=lambda: None):
+        flushed()
         with open(path, "wb", buffering=0) as stream:
             stream.write(content[: len(content) // 2])
             if int(path.stem) % 3 == 1:

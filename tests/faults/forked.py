@@ -24,12 +24,16 @@ from gdppca.report import render
 _DANGEROUS = frozenset(
     str(Path(gdppca.__file__).parent / name)
     for name in (
+        "_files.py",
         "cli/fit.py",
         "estimators/gdppca.py",
+        "jobs/fit.py",
         "ledgers/debit.py",
+        "ledgers/desk.py",
         "ledgers/entries.py",
         "ledgers/head.py",
         "ledgers/ledger.py",
+        "ledgers/registered.py",
         "ledgers/sql.py",
         "releases/files.py",
         "releases/release.py",

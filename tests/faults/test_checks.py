@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from faults.checks import epsilon, files, wrongs
 
-from gdppca import DPPCA, linalg
+from gdppca import DPPCA, Release, linalg
 from gdppca.ledgers import Ledger
 from gdppca.privacy import GaussianEvent
 from gdppca.report import write_report
@@ -41,7 +41,8 @@ def folder(address, tmp_path):
 
 def fitted(k, address=None):
     ledger = address and f"{address}#patients"
-    return DPPCA(epsilon=epsilon(k), location=None, ledger=ledger).fit(ROWS).release_
+    pca = DPPCA(epsilon=epsilon(k), location=None, loadings="plain", ledger=ledger)
+    return pca.fit(ROWS).release_
 
 
 def test_a_good_folder_has_no_wrongs(address, folder):
@@ -66,7 +67,7 @@ def repeat_noise(folder):
 
 
 PLANTED = {
-    "no entry": (lambda folder: fitted(5).save(folder / "5.json"), "Fit 5 was published with 0"),
+    "no entry": (lambda folder: fitted(7).save(folder / "7.json"), "Fit 7 was published with 0"),
     "no entry of a report": (
         lambda folder: write_report(fitted(6), folder / "6.html"),
         "Fit 6 was published with 0",
@@ -87,8 +88,34 @@ PLANTED = {
 @pytest.mark.parametrize(("plant", "said"), PLANTED.values(), ids=PLANTED)
 def test_a_planted_fault_is_found(plant, said, address, folder):
     plant(folder)
-    fates = {**FATES, 5: "done", 6: "done"} if "Fit" in said else FATES
+    fates = {**FATES, 6: "done", 7: "done"} if "Fit" in said else FATES
     assert [wrong for wrong in wrongs(address, folder, fates, ROWS) if said in wrong]
+
+
+def test_a_release_without_its_completed_entry_is_found(address, folder):
+    release = Release.load(folder / "0.json")
+    [named] = release.entries
+
+    def said(**changes):
+        replace(release, **changes).save(folder / "0.json")
+        return wrongs(address, folder, FATES, ROWS)
+
+    assert said() == []
+    assert "Release 0 has no completed entry." in said(plan={"n_samples": 60})
+    assert "Release 0 names 0 entries of the ledger." in said(entries=())
+    other = named._replace(hash="0" * 64)
+    assert "Release 0 names an entry that is not there." in said(entries=(other,))
+
+
+def test_a_fit_that_is_done_and_left_its_entry_reserved_is_found(address, folder, monkeypatch):
+    register = Ledger.register
+    monkeypatch.setattr(
+        Ledger,
+        "register",
+        lambda *each: [replace(line, status="reserved") for line in register(*each)],
+    )
+    said = wrongs(address, folder, FATES, ROWS)
+    assert "3 entries are reserved, and 2 fits of 3 are done." in said
 
 
 def test_a_broken_cap_is_found(address, folder, monkeypatch):

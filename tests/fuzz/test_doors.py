@@ -286,10 +286,10 @@ def test_a_file_that_a_library_cannot_name_is_refused(files, tmp_path):
     table = tmp_path / "caf\udce9.csv"
     table.write_bytes((files / "table.csv").read_bytes())
     out = tmp_path / "r.json"
-    assert doors.command_door(["fit", str(table), "-o", str(out)]) == 2
+    assert doors.command_door(["fit", str(table), "-o", str(out)]) == 3
     ledger = f"sqlite:///{tmp_path}/caf\udce9.db#patients"
     words = ["fit", str(files / "table.csv"), "-o", str(out), "--ledger", ledger]
-    assert doors.command_door(words) == 2
+    assert doors.command_door(words) == 4
     assert list(tmp_path.iterdir()) == [table]
 
 
@@ -297,7 +297,7 @@ def test_a_name_that_is_too_long_is_refused_before_anything_is_drawn(files, tmp_
     for name in ("gaussian", "laplace", "argmax", "generator"):
         monkeypatch.setattr(FreshNoise, name, None)
     words = ["fit", str(files / "table.csv"), "-o", str(tmp_path / ("x" * 300))]
-    assert doors.command_door(words) == 2
+    assert doors.command_door(words) == 5
 
 
 def test_a_pipe_is_not_replaced_by_a_file(files, tmp_path):

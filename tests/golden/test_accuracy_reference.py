@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from simulate import spiked
+from simulate import mean_loss, spiked
 
-from gdppca import DPPCA, kendall_tau, sin_theta
+from gdppca import DPPCA, kendall_tau
 
 
 def test_symmetrised_sign_covariance_by_hand():
@@ -16,14 +16,9 @@ def test_symmetrised_sign_covariance_by_hand():
 
 
 def mean_sin_theta(kind, n, d, runs=50, **parameters):
-    """Mean loss of the pair statistic, unless a location is given."""
-    parameters = {"location": None, **parameters}
-    losses = []
-    for seed in range(runs):
-        X, V = spiked(kind, n, d, seed)
-        pca = DPPCA(2, epsilon=0.5, delta=1e-5, random_state=seed, **parameters).fit(X)
-        losses.append(sin_theta(pca.components_, V))
-    return np.mean(losses)
+    """Mean loss of the plain pair statistic, unless a location is given."""
+    parameters = {"location": None, "loadings": "plain", **parameters}
+    return mean_loss(DPPCA, kind, n, d, runs, **parameters)
 
 
 @pytest.mark.slow

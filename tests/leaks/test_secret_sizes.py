@@ -164,12 +164,6 @@ SAYINGS = {
         "categories": ["a"],
         "score_map": 0.2,
     },
-    "a map of weights": lambda X, ids: {
-        "persons": ids,
-        "weights": np.ones(ROWS),
-        "largest_weight": 1.0,
-        "score_map": 0.2,
-    },
 }
 
 
@@ -201,12 +195,13 @@ def test_a_table_without_columns_does_not_tell_its_rows():
 @pytest.mark.parametrize(
     ("neighbors", "persons"), [("add-remove", False), ("add-remove", True), ("replace-one", True)]
 )
-def test_progress_is_told_in_percent(neighbors, persons, X, codes):
+@pytest.mark.parametrize("times", [1, 40])
+def test_progress_is_the_same_however_many_rows_there_are(neighbors, persons, times, X, codes):
     told = []
     pca = DPPCA(2, neighbors=neighbors, random_state=0)
-    pca.fit_release(X, persons=codes if persons else None, progress=lambda *at: told.append(at))
-    assert told
-    assert {total for _, total in told} == {100}
+    many, whose = np.tile(X, (times, 1)), np.tile(codes, times)
+    pca.fit_release(many, persons=whose if persons else None, progress=lambda *at: told.append(at))
+    assert told == [(percent, 100) for percent in range(1, 101)]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -307,8 +307,10 @@ def test_what_one_person_has_changes_nobody_elses_pick(rows, other, data):
         persons = persons_of(ids[mixed], len(ids), keys)
         for turn in (0, 3):
             single = persons.one_each(turn)
-            assert (ids[mixed][single] == np.arange(len(each))).all()
-            picks.append(place[mixed][single])
+            whose = ids[mixed][single]
+            assert (np.sort(whose) == np.arange(len(each))).all()
+            assert (persons.codes[single] == np.arange(len(each))).all()
+            picks.append(place[mixed][single][np.argsort(whose)])
     for one, two in ((picks[0], picks[2]), (picks[1], picks[3])):
         assert (np.delete(one, who) == np.delete(two, who)).all()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulate import spiked
+from simulate import mean_loss, spiked
 
 from gdppca import DPPCA, datasets, sin_theta
 
@@ -16,13 +16,7 @@ EUROPE = Path(os.environ.get("GDPPCA_EUROPE", "../shared/data/europe"))
 
 def mean_error(location, kind, d, away, runs=20, n=2000):
     """Mean sin Θ at (0.5, 1e-5), centre so many standard deviations away in every column."""
-    errors = []
-    for seed in range(runs):
-        X, V = spiked(kind, n, d, seed)
-        X = X + away * np.sqrt(1 + 9 * V[0] ** 2 + 4 * V[1] ** 2)
-        pca = DPPCA(2, epsilon=0.5, delta=1e-5, location=location, random_state=seed)
-        errors.append(sin_theta(pca.fit(X).components_, V))
-    return np.mean(errors)
+    return mean_loss(DPPCA, kind, n, d, runs, away=away, location=location)
 
 
 @pytest.mark.parametrize(

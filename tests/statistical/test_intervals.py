@@ -42,7 +42,8 @@ def test_noise_of_the_matrix_alone_would_not_do():
     held = []
     for seed in range(20):
         X = table("gaussian", 5000, 10, seed)
-        release = DPPCA(2, epsilon=1.0, scale="private", random_state=seed).fit(X).release_
+        pca = DPPCA(2, epsilon=1.0, scale="private", loadings="plain", random_state=seed)
+        release = pca.fit(X).release_
         exact = DPPCA(2, epsilon=math.inf, scale="private", random_state=seed).fit(X).components_
         blind = release_intervals(replace(release, scale_error=None))
         exact = exact * np.sign(np.sum(exact * blind.components, axis=1))[:, None]

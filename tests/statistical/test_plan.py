@@ -1,11 +1,13 @@
 """What was predicted is what happens."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import random_correlation
 
-from gdppca import DPPCA, sin_theta
+from gdppca import DPPCA, Description, sin_theta
 from gdppca.planning import plan
+from gdppca.tables.description import Column
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +39,7 @@ def fitted(setting, kind, location, away=0.0):
     largest, single = [], []
     for seed in range(fits):
         X = rows(kind, n, ahead.spectrum.variances, seed) + away
-        pca = DPPCA(m, epsilon=epsilon, location=given, random_state=seed).fit(X)
+        pca = DPPCA(m, epsilon=epsilon, location=given, loadings="plain", random_state=seed).fit(X)
         largest.append(sin_theta(pca.components_, np.eye(d)[:m]))
         single.append(np.sqrt(1 - np.diagonal(pca.components_) ** 2))
     return ahead, np.mean(largest), np.mean(single, axis=0)
@@ -101,7 +103,7 @@ def test_predicted_error_holds_with_private_scales(spectrum, n, d, location, kin
     errors = []
     for seed in range(40):
         X, true = scaled_rows(kind, n, ahead.spectrum.variances, seed)
-        pca = DPPCA(2, random_state=seed, **parameters).fit(X)
+        pca = DPPCA(2, loadings="plain", random_state=seed, **parameters).fit(X)
         errors.append(sin_theta(pca.components_, true[:2]))
     assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)
 
@@ -126,11 +128,63 @@ def test_predicted_error_holds_for_other_signs_and_pairs(parameters):
     ahead = plan(n, d, spectrum="spiked:10,5", **parameters)
     errors = [
         sin_theta(
-            DPPCA(2, random_state=seed, **parameters)
+            DPPCA(2, loadings="plain", random_state=seed, **parameters)
             .fit(rows("gaussian", n, ahead.spectrum.variances, seed))
             .components_,
             np.eye(d)[:2],
         )
         for seed in range(60)
     ]
+    assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)
+
+
+def guessed(X, rng, factor):
+    """A frame, and a description that is right within one spread and within a factor.
+
+    Without a factor the spreads are left out.
+    """
+    middle, half = np.median(X, axis=0), np.diff(np.quantile(X, [0.25, 0.75], axis=0), axis=0)[0]
+    spread = half / 1.349
+    typical = middle + rng.uniform(-1, 1, len(middle)) * spread
+    said = spread * factor ** rng.uniform(-1, 1, len(middle)) if factor else [None] * len(middle)
+    names = [f"x{j}" for j in range(len(middle))]
+    told = zip(names, typical, said, strict=True)
+    columns = tuple(Column(name=name, typical=t, spread=s) for name, t, s in told)
+    return pd.DataFrame(X, columns=names), Description(columns=columns)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "t1"])
+@pytest.mark.parametrize(
+    ("spectrum", "n", "d"),
+    [("spiked:10,5", 1000, 10), ("spiked:10,5", 3000, 25), ("spiked:6,3", 8000, 25)],
+)
+def test_predicted_error_holds_with_guessed_spreads(spectrum, n, d, kind):
+    errors, ahead = [], None
+    for seed in range(40):
+        rng = np.random.default_rng(seed + 1000)
+        variances = plan(n, d, spectrum=spectrum).spectrum.variances
+        X, true = scaled_rows(kind, n, variances, seed)
+        frame, told = guessed(X + 20 * X.std(axis=0) * (kind == "gaussian"), rng, 2.0)
+        ahead = ahead or plan(n, spectrum=spectrum, scale="private", description=told)
+        pca = DPPCA(2, scale="private", loadings="plain", random_state=seed)
+        pca.fit(frame, description=told)
+        errors.append(sin_theta(pca.components_, true[:2]))
+    assert not ahead.doubts
+    assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)
+    blind = plan(n, d, spectrum=spectrum, scale="private")
+    assert blind.sin_theta > ahead.sin_theta
+
+
+@pytest.mark.parametrize(("n", "d"), [(500, 10), (1000, 25)])
+def test_predicted_error_holds_with_typical_values(n, d):
+    errors, ahead = [], None
+    for seed in range(60):
+        rng = np.random.default_rng(seed + 1000)
+        X = rows("gaussian", n, np.array([10.0, 5.0, *np.ones(d - 2)]), seed)
+        frame, told = guessed(X + rng.uniform(-30, 30, d), rng, None)
+        ahead = ahead or plan(n, spectrum="spiked:10,5", location="private", description=told)
+        pca = DPPCA(2, location="private", loadings="plain", random_state=seed)
+        pca.fit(frame, description=told)
+        errors.append(sin_theta(pca.components_, np.eye(d)[:2]))
+    assert not ahead.doubtful
     assert np.mean(errors) == pytest.approx(ahead.sin_theta, rel=0.15)

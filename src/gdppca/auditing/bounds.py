@@ -19,6 +19,7 @@ from scipy.stats import beta, norm
 
 from gdppca.privacy.accounting import gaussian_epsilon
 
+CURVE_POINTS = 201
 _LEAST_MU = 1e-3  # below, ε is zero at any δ that means something
 
 

@@ -20,7 +20,15 @@ from typing import Any
 import numpy as np
 
 from gdppca.auditing.experiment import Claim, Experiment
-from gdppca.noise import AllDrawn, Draw, Noise, Overheard, Repeated, secure_noise
+from gdppca.noise import (
+    AllDrawn,
+    Draw,
+    Noise,
+    OrderKeys,
+    Overheard,
+    Repeated,
+    secure_noise,
+)
 
 Mechanism = Callable[[Any, Noise], Any]
 
@@ -42,9 +50,51 @@ def overheard(mechanism: Mechanism, table: Any) -> Heard:
     return Heard(published, tuple(ear.draws))
 
 
+@dataclass(eq=False, repr=False)
+class _Coupled(Repeated):
+    """The same orders, also where the last row or person is there on one of the tables alone.
+
+    Random pairs stay but for one: of an odd number somebody is left out, and the one in question
+    takes that one's place, or gives it back (docs/proofs/add-remove.md, theorem 3).
+    """
+
+    of_persons: bool = False  # who are numbered, and in the order of their secret keys
+
+    def __post_init__(self) -> None:
+        """Nobody is known by a key yet."""
+        super().__post_init__()
+        self._keys: OrderKeys | None = None
+
+    def keys(self) -> OrderKeys:
+        """The keys that were drawn, noted down."""
+        self._keys = super().keys()
+        return self._keys
+
+    def permutation(self, n: int) -> np.ndarray:
+        """The order that was drawn, with the one in question or without."""
+        order = super().permutation(n)
+        place = self._place(max(n, len(order)))
+        match n - len(order):
+            case 1:
+                others = order + (order >= place)
+                return np.concatenate([[place], others[1:], others[:1]])
+            case -1:
+                others = np.where(order == place, order[-1], order)[:-1]
+                return np.asarray(others - (others > place))
+        return order
+
+    def _place(self, n: int) -> int:
+        """Where the last one of so many is."""
+        if not self.of_persons or self._keys is None:
+            return n - 1
+        *others, own = self._keys.named(np.arange(n))[:, 0]
+        return int(np.sum(np.array(others) < own))
+
+
 def repeated(mechanism: Mechanism, table: Any, draws: Sequence[Draw]) -> list[Draw]:
     """What the mechanism would have been about to add noise to, had it drawn the same."""
-    again = Repeated(draws, stop=True)
+    of_persons = getattr(table, "said", {}).get("persons") is not None
+    again = _Coupled(draws, stop=True, of_persons=of_persons)
     with suppress(AllDrawn):
         mechanism(table, again)
     return again.draws

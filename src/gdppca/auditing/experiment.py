@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gdppca.privacy import Event, GaussianEvent, Guarantee, Status
-from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
-from gdppca.privacy.spending import epsilon_at
+from gdppca.privacy import ApproximateEvent, Event, GaussianEvent, Guarantee, PureEvent, Status
+from gdppca.privacy.accounting import delta_beside, gaussian_multiplier, gdp_mu
+from gdppca.privacy.spending import Spending, epsilon_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,26 @@ class Claim:
         """ε at δ."""
         return epsilon_at(self.events, self.delta)
 
+    def least_wrong(self, factor: float = 1.0) -> float:
+        """Least rate of wrong guesses of a fair coin; of the same with noise over `factor`.
+
+        Half of what the two tables' laws have in common, exactly.
+        """
+        return 0.5 * (1 - self.delta_at(0.0, factor))
+
+    def delta_at(self, epsilon: float, factor: float = 1.0) -> float:
+        """δ at ε of everything that is drawn; of the same with noise over `factor`."""
+        spent = Spending().plus(self.events)
+        added, delta = spent.approximate
+        steps = Counter(dict(spent.pure)) + Counter({added: 1} if added else {})
+        pure = tuple(sorted((factor * step, count) for step, count in steps.items()))
+        return min(1.0, delta + delta_beside(factor**2 * spent.gaussian, pure, epsilon))
+
+    def epsilon_with(self, factor: float) -> float:
+        """ε at δ of the same with noise over `factor`."""
+        events = tuple(_with_noise_over(event, factor) for event in self.events)
+        return epsilon_at(events, self.delta)
+
     @property
     def is_gaussian(self) -> bool:
         """Whether everything drawn is Gaussian, so that μ says all of it."""
@@ -40,6 +61,15 @@ class Claim:
         """Whether other noise stands beside Gaussian, so that μ and ε both say something."""
         some = any(isinstance(event, GaussianEvent) for event in self.events)
         return some and not self.is_gaussian and math.isfinite(self.mu)
+
+
+def _with_noise_over(event: Event, factor: float) -> Event:
+    match event:
+        case GaussianEvent(noise_multiplier=multiplier):
+            return replace(event, noise_multiplier=multiplier / factor)
+        case PureEvent(epsilon=epsilon) | ApproximateEvent(epsilon=epsilon):
+            return replace(event, epsilon=epsilon * factor)
+    return event
 
 
 @dataclass(frozen=True, kw_only=True)

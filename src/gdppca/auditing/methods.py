@@ -54,6 +54,7 @@ METHODS: dict[str, Callable[[float, float], Any]] = {
     "long-noise": steps.long_noise_experiment,
     "centre": steps.centre_experiment,
     "centre-octaves": steps.octaves_experiment,
+    "second-stage": steps.second_stage_experiment,
     "winsorized-mean": steps.winsorized_mean_experiment,
     "scale": steps.scale_experiment,
     "variances": steps.variances_experiment,

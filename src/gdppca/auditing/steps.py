@@ -16,16 +16,20 @@ from gdppca.auditing.draws import overheard_experiment
 from gdppca.auditing.experiment import Claim, Experiment, claim_of, gaussian_claim
 from gdppca.design.run import drawn
 from gdppca.estimators import DPPCA, NSGGD
+from gdppca.kernels import OneSample
 from gdppca.noise import Noise, calibrated_sigma, secure_noise
 from gdppca.privacy import GaussianEvent, PureEvent
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.releases import private_quantile, private_variances, private_winsorized_mean, score_map
+from gdppca.signs import Spherical
 from gdppca.steps.base import Public, State
 from gdppca.steps.centre import centre_budget, private_spatial_median
 from gdppca.steps.descent import descended
 from gdppca.steps.quantile import ladder, quantile_grid
 from gdppca.steps.refine import Refinement
 from gdppca.steps.scale import Scale, step_shares
+from gdppca.steps.scatter import MatrixBudget
+from gdppca.steps.staged import StagedScatter
 from gdppca.tables.memory import MemoryTable
 
 _RUNS_OF_QUANTILES = 8000
@@ -241,6 +245,41 @@ def variances_experiment(epsilon: float, delta: float) -> Experiment:
         lambda table, noise: private_variances(table, release, epsilon, delta, random_state=noise),
         gaussian_claim(epsilon, delta),
         draws=11,
+    )
+
+
+# --- Second stage ---------------------------------------------------------------------------------
+
+
+def second_stage_experiment(epsilon: float, delta: float) -> Experiment:
+    """An increment of a matrix, and all that is left for what lies across its components.
+
+    Most rows lie along the first axis, some along the second. One lies halfway between the second
+    and the third, on this side or on that: its outer products are at a right angle, and its parts
+    across the directions are opposite and clipped, so both draws move by their whole sensitivity.
+    """
+    claim = gaussian_claim(epsilon, delta)
+    number = math.ceil(400 / claim.mu)
+    axes = np.vstack([np.eye(3), -np.eye(3)])
+    rows = np.repeat(axes, np.tile([5 * number, 2 * number, number], 2), axis=0)
+    first, second = rows.copy(), rows.copy()
+    first[0], second[0] = [0.0, 1.0, 1.0], [0.0, 1.0, -1.0]
+    budget, public = MatrixBudget(mu=claim.mu), Public.of(*rows.shape)
+    start = State(sign=Spherical(), scheme=OneSample(), location=np.zeros(3))
+    staged = StagedScatter(
+        public=public,
+        n_components=2,
+        first=budget.level(start.sign, start.scheme, *rows.shape),
+        budget=budget,
+        increments=(0.3, 1.0),
+        margin=math.inf,  # the second stage, whatever is expected of it
+    )
+    return overheard_experiment(
+        "second stage",
+        (first, second),
+        lambda table, noise: staged.draw(MemoryTable(table, None, noise), start, noise),
+        claim,
+        draws=2,
     )
 
 

@@ -106,7 +106,7 @@ def _row_length(pca: DPPCA | SignCovariancePCA, d: int) -> float:
     """How far out the row lies; beyond all noise where its unit is private."""
     if _draws_much(pca):
         return _FAR
-    reach = _reach(as_sign(pca.sign, pca.radius, n_features=d)) * _INSIDE
+    reach = reach_of(as_sign(pca.sign, pca.radius, n_features=d)) * _INSIDE
     # In pairs g is applied to (x - y)/√2.
     return linalg.SQRT2 * reach if _public(pca.location, None) is None else reach
 
@@ -197,7 +197,7 @@ def _is_lost(pca: DPPCA, rows: int) -> bool:
     return any(design_of(Parameters.of(pca), Public.of(rows, _columns(pca))).lost)
 
 
-def _reach(sign: Sign) -> float:
+def reach_of(sign: Sign) -> float:
     """A length that the sign keeps longest."""
     cut_offs = [getattr(sign, name, None) for name in ("radius", "inner", "outer")]
     known = [float(c) for c in cut_offs if c is not None]

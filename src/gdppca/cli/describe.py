@@ -8,7 +8,7 @@ from typing import Any
 
 from gdppca._errors import ParameterError
 from gdppca.cli.options import dialect_of, question_of
-from gdppca.cli.show import console, tell_files
+from gdppca.cli.show import console, print_json, tell_files
 from gdppca.tables.describing import describe
 
 
@@ -19,6 +19,7 @@ def run(
     force: bool,
     person: str | None,
     query: str | None,
+    as_json: bool,
     **written: Any,
 ) -> None:
     """Describe a table, write the template, and say what comes next."""
@@ -26,6 +27,10 @@ def run(
     _require_free(output, Path(data), force)
     description = describe(question or data, person=person, **dialect_of(written))
     description.save(output)
+    if as_json:
+        names = [column.name for column in description.columns]
+        print_json(file=str(output), columns=names, to_fill_in=list(description.to_fill_in))
+        return
     tell_files(Description=output)
     _say(f"Columns: {', '.join(column.name for column in description.columns)}")
     asked = [question.shown, "--query", question.statement] if question else [data]

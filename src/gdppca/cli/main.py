@@ -11,15 +11,14 @@ import typer
 from gdppca._version import __version__
 from gdppca.cli.ledger import app as ledger_app
 from gdppca.cli.options import OWNED_AS
-from gdppca.cli.show import Command, command, console, tell_files
+from gdppca.cli.show import Command, command, console, print_json, tell_files
 
 app = typer.Typer(
     help="Robust and differentially private principal component analysis.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # a traceback with local variables would print rows
-    add_completion=False,
 )
-app.add_typer(ledger_app, name="ledger")
+app.add_typer(ledger_app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -96,7 +95,10 @@ def plan(**asked: Any) -> None:
 
 @command(app)
 def audit(**asked: Any) -> None:
-    """Attack the promise on made-up tables: a lower bound on the true ε. No file is read."""
+    """Attack a promise on made-up tables: a lower bound on the true ε. No row of anybody is read.
+
+    With --release the promise is that file's own, by the design behind it.
+    """
     from gdppca.cli.audit import list_methods, run_audit
 
     if asked["method"] == "list":
@@ -106,39 +108,62 @@ def audit(**asked: Any) -> None:
 
 
 @command(app)
-def merge(releases: list[Path], output: Path, components: int | None, force: bool) -> None:
+def merge(
+    releases: list[Path], output: Path, components: int | None, force: bool, as_json: bool
+) -> None:
     """Merge releases of different people into one; nothing is spent.
 
     Nobody may be in two of the groups: then their guarantees would add up.
     """
-    from gdppca.cli.files import require_writable
     from gdppca.cli.summary import summary
+    from gdppca.jobs.files import require_writable
     from gdppca.releases import Release
 
     require_writable(output, force=force, never=releases)
     merged = Release.merge([Release.load(path) for path in releases], components)
     merged.save(output)
+    if as_json:
+        print_json(file=str(output), **merged.to_dict())
+        return
     console.print(summary(merged))
     tell_files(Release=output)
 
 
 @command(app)
-def report(release: Path, output: Path, force: bool, **asked: Any) -> None:
+def report(
+    release: Path, output: Path, audit: Path | None, force: bool, as_json: bool, **asked: Any
+) -> None:
     """Write a page about a release that people can read, print and forward."""
-    from gdppca.cli.files import PAGES, require_writable
+    from gdppca.jobs.files import PAGES, read_audit, require_writable
     from gdppca.releases import Release
     from gdppca.report import Owner, write_report
 
     said = {OWNED_AS.get(option, option): value for option, value in asked.items()}
     owner = Owner(**{name: value for name, value in said.items() if value not in (None, [])})
-    require_writable(output, force=force, never=[release], endings=PAGES)
-    write_report(Release.load(release), output, owner)
+    read = [release] if audit is None else [release, audit]
+    require_writable(output, force=force, never=read, endings=PAGES)
+    found = None if audit is None else read_audit(audit)
+    write_report(Release.load(release), output, owner, found)
+    if as_json:
+        print_json(file=str(output))
+        return
     tell_files(Report=output)
 
 
 @command(app)
+def web(folder: Path, port: int, no_browser: bool, ledger: str | None) -> None:
+    """Open the workbench in a browser: from a table to a published release, on this machine."""
+    from gdppca.web.serve import serve
+
+    def tell(line: str) -> None:
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+    serve(folder, port=port, browser=not no_browser, ledger=ledger, tell=tell)
+
+
+@command(app)
 def demo(folder: Path) -> None:
-    """Run on a public table of 442 diabetes patients: guarantee, directions, plot, release."""
+    """Run on made-up visits of 4,000 patients: description, check, release, pictures, report."""
     from gdppca.cli.demo import run
 
     run(folder)

@@ -8,17 +8,18 @@ from __future__ import annotations
 import csv
 import inspect
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from gdppca._errors import ParameterError
-
-if TYPE_CHECKING:  # readers load where they are used
-    from gdppca.tables.sql import Query
+from gdppca.cli.config import variables_of
+from gdppca.jobs.texts import DIALECT as DIALECT
+from gdppca.jobs.texts import dialect_of as dialect_of
+from gdppca.jobs.texts import question_of as question_of
 
 # What the messages of Python call otherwise than the command line does.
 OPTION_OF = {
@@ -32,8 +33,6 @@ OPTION_OF = {
     "share of the map": "score_map",
     "share of the variances": "variances",
 }
-# How a file is written.
-DIALECT = ("delimiter", "decimal", "thousands", "encoding", "skip", "sheet")
 # What the owner of a release calls otherwise than the command line does.
 OWNED_AS = {
     "curator": "curators",
@@ -77,37 +76,22 @@ def columns_of(listed: list[str] | None) -> list[str] | None:
     return [name.strip() for name in names if name.strip()] or None
 
 
-_TAB = ("tab", "\\t")  # a tab as people type it
+_ONLY_WITH = {  # what nothing would be done with by itself, and the option and word that it needs
+    "quantile": ("radius", "quantile"),
+    "quantile_share": ("radius", "quantile"),
+    "scale_share": ("scale", "private"),
+}
 
 
-def dialect_of(written: dict[str, Any]) -> dict[str, Any]:
-    """How a file is written, as far as options say it."""
-    said = {name: written[name] for name in DIALECT if written.get(name) is not None}
-    if said.get("delimiter") in _TAB:
-        said["delimiter"] = "\t"
-    return said
-
-
-def question_of(data: list[str], query: str | None) -> Query | None:
-    """What a database is asked, where its address stands in place of a file."""
-    if query is None:
-        if "://" in data[0]:
+def without_unused(asked: dict[str, Any]) -> dict[str, Any]:
+    """The same less what was left out; what nothing would be done with is refused."""
+    for name, (other, word) in _ONLY_WITH.items():
+        if asked.get(name) is not None and asked.get(other) != word:
+            option = name.replace("_", "-")
             raise ParameterError(
-                "A database must be asked something: give --query 'SELECT … FROM …' beside its "
-                "address."
+                f"`--{option}` goes with `--{other} {word}` only. Give both or none."
             )
-        return None
-    if len(data) > 1:
-        raise ParameterError("`--query` asks one database. Give one address.")
-    from gdppca.tables.sql import Query
-
-    return Query(data[0], query)
-
-
-def require_private_radius(radius: Any, quantile: float | None) -> None:
-    """Refuse a quantile that nothing would be done with."""
-    if quantile is not None and radius != "quantile":
-        raise ParameterError("`--quantile` goes with `--radius quantile` only. Give both or none.")
+    return {k: v for k, v in asked.items() if v is not None or k not in _ONLY_WITH}
 
 
 # Kinds of options: a type, or how the text becomes a number where it is one.
@@ -129,10 +113,14 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 _TABLE = tomllib.loads(files("gdppca.cli").joinpath("options.toml").read_text(encoding="utf-8"))
 
 
-def options_of(command: str) -> inspect.Signature:
-    """Options of a command as typer reads them."""
+EVERYWHERE = tuple(_TABLE["everywhere"])  # options of every command, which it is not told of
+
+
+def options_of(command: str, words: Sequence[str]) -> inspect.Signature:
+    """Options of a command, which is called by these words, as typer reads them."""
     known = _TABLE["shared"] | _TABLE[command]
-    return inspect.Signature([_parameter(name, known[name]) for name in known["asks"].split()])
+    asked = {name: known[name] for name in known["asks"].split()} | _TABLE["everywhere"]
+    return inspect.Signature([_parameter(name, row, words) for name, row in asked.items()])
 
 
 def spelt_options(command: str) -> dict[str, str]:
@@ -146,9 +134,14 @@ def spelt_options(command: str) -> dict[str, str]:
     }
 
 
-def _parameter(name: str, row: dict[str, Any]) -> inspect.Parameter:
+def _parameter(name: str, row: dict[str, Any], words: Sequence[str]) -> inspect.Parameter:
     kind = row["kind"]
-    told: Any = typer.Option(*row.get("names", ()), help=row["help"])
+    told: Any = typer.Option(
+        *row.get("names", ()),
+        help=row["help"],
+        envvar=variables_of(words, name),
+        show_envvar=False,
+    )
     if row.get("argument"):
         told = typer.Argument(help=row["help"])
     if kind in _PARSERS:

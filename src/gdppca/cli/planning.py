@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Column, Table
 
 from gdppca._errors import ParameterError
-from gdppca.cli.options import require_private_radius
+from gdppca.cli.options import without_unused
 from gdppca.cli.show import RIGHT, console, in_options, tell_files
 from gdppca.planning import Plan, plan
 from gdppca.plots.curve import plan_figure
@@ -30,8 +30,9 @@ _RANKS = ("1st", "2nd", "3rd")  # components shown one by one
 
 def show_plan(
     rows: int,
-    columns: int,
+    columns: int | None = None,
     *,
+    table: Path | None = None,
     components: int = 2,
     location: Any = "auto",
     target: float | None = None,
@@ -43,11 +44,13 @@ def show_plan(
 
     Other parameters are those of `gdppca.plan`.
     """
-    require_private_radius(parameters.get("radius"), parameters.get("quantile"))
+    parameters = without_unused(parameters)
     if plot is not None:
         require_ending(plot)
-    centre = None if location == "none" else location
-    ahead = plan(rows, columns, n_components=components, location=centre, **parameters)
+    if columns is None and table is None:
+        raise ParameterError("Give `--columns`, or a description that tells them: `--table`.")
+    parameters |= {"location": None if location == "none" else location, "description": table}
+    ahead = plan(rows, columns, n_components=components, **parameters)
     needed = {} if target is None else _needed(ahead, target)
     if plot is not None:
         write_picture(plan_figure(ahead, target), plot)

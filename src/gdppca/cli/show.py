@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import time
@@ -10,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +22,11 @@ from rich.progress import Progress as Bar
 from rich.table import Column
 from typer.core import TyperCommand
 
-from gdppca._errors import DescriptionError, GdppcaError, PrivacyWarning
-from gdppca.cli.options import OPTION_OF, options_of, spelt_options
+from gdppca._errors import DescriptionError, GdppcaError, ParameterError, PrivacyWarning
+from gdppca.cli.config import defaults_from, named_file, require_one_source
+from gdppca.cli.logs import log, logged, writable
+from gdppca.cli.options import EVERYWHERE, OPTION_OF, options_of, spelt_options
+from gdppca.cli.outcomes import as_json, outcome_of
 
 if TYPE_CHECKING:  # the kernels are not loaded to say a word
     from gdppca.kernels import Progress
@@ -43,24 +47,86 @@ _options: ContextVar[Mapping[str, str]] = ContextVar("options")
 class Command(TyperCommand):
     """A command whose errors are one sentence each, about its own options."""
 
+    def make_context(
+        self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Read options from the command line, the environment and a file, in that order."""
+        in_json = "--json" in args
+        words = _words_of(info_name, parent)
+        with self._speaking(), friendly(in_json=in_json):
+            require_one_source(words, _names(self))
+            file = named_file(args)
+            if file is not None:
+                known = {".".join(path): _names(one) for path, one in _commands(parent)}
+                extra["default_map"] = defaults_from(file, words, known)
+            try:
+                return super().make_context(info_name, args, parent, **extra)
+            except Exception as error:
+                # What typer says of a wrong option; its own class for that has no public name.
+                if not in_json or not hasattr(error, "format_message"):
+                    raise
+                raise ParameterError(error.format_message()) from None
+
     def invoke(self, ctx: Any) -> Any:
         """Run it, and tell what goes wrong as a person reads it."""
+        in_json = bool(ctx.params.get("as_json"))
+        before, console.quiet = console.quiet, bool(ctx.params["quiet"])
+        try:
+            with (
+                self._speaking(),
+                friendly(in_json=in_json),  # of a log that cannot be written
+                logged(ctx.params["log_file"], ctx.command_path),
+                friendly(in_json=in_json),
+            ):
+                return super().invoke(ctx)
+        finally:
+            console.quiet = before
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """Sentences are about this command's options."""
         spelt = {param.name: max(param.opts, key=len) for param in self.params if param.name}
         # An argument has no dashes, and a sentence about it keeps its name.
         before = _options.set({k: option for k, option in spelt.items() if option[:2] == "--"})
         try:
-            with friendly():
-                return super().invoke(ctx)
+            yield
         finally:
             _options.reset(before)
+
+
+def _names(one: Any) -> list[str]:
+    """Names of a command's options."""
+    return [param.name for param in one.params if max(param.opts, key=len)[:2] == "--"]
+
+
+def _words_of(name: Any, parent: Any) -> list[str]:
+    """The words that a command is called by, without the program's name."""
+    above = [] if parent is None or parent.parent is None else [parent.info_name]
+    return [*above, str(name)]
+
+
+def _commands(ctx: Any) -> Iterator[tuple[list[str], Any]]:
+    """All commands of the program, by their words."""
+    root = None if ctx is None else ctx.find_root().command
+    for name, one in getattr(root, "commands", {}).items():
+        for inner, command in getattr(one, "commands", {}).items():
+            yield [name, inner], command
+        if not hasattr(one, "commands"):
+            yield [name], one
 
 
 def command(app: typer.Typer, cls: type[Command] = Command) -> Callable[[Run], Run]:
     """Add a command whose options are in the table."""
 
     def add(run: Run) -> Run:
-        run.__signature__ = options_of(run.__name__)  # type: ignore[attr-defined]
-        return app.command(cls=cls)(run)
+        @wraps(run)
+        def told(**asked: Any) -> None:
+            run(**{name: value for name, value in asked.items() if name not in EVERYWHERE})
+
+        words = [*filter(None, [app.info.name]), run.__name__]
+        told.__signature__ = options_of(run.__name__, words)  # type: ignore[attr-defined]
+        app.command(cls=cls)(told)
+        return run
 
     return add
 
@@ -90,8 +156,8 @@ def _spelt(found: re.Match[str]) -> str:
 
 
 @contextmanager
-def friendly() -> Iterator[None]:
-    """Errors as one sentence without a traceback; warnings likewise."""
+def friendly(*, in_json: bool = False) -> Iterator[None]:
+    """Errors as one sentence without a traceback, or as one JSON object; warnings likewise."""
     _print_anything()
     with warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
@@ -100,14 +166,14 @@ def friendly() -> Iterator[None]:
         )
         try:
             yield
-        except KeyboardInterrupt as error:
-            errors.print("Interrupted.")
-            _print_notes(error)
-            raise typer.Exit(130) from None
-        except (GdppcaError, OSError, UnicodeEncodeError) as error:
-            errors.print(f"[red]error:[/] {escape(_said(error))}", soft_wrap=True)
-            _print_notes(error)
-            raise typer.Exit(2) from None
+        except (GdppcaError, OSError, UnicodeEncodeError, KeyboardInterrupt) as error:
+            _tell(error, in_json=in_json)
+            raise typer.Exit(outcome_of(error)) from None
+
+
+def print_json(**told: Any) -> None:
+    """What came of a command as one JSON object, on one line; JSON has no infinity."""
+    typer.echo(json.dumps(told, default=str, allow_nan=False))
 
 
 def tell_files(width: int = 0, **paths: Path | None) -> None:
@@ -117,8 +183,23 @@ def tell_files(width: int = 0, **paths: Path | None) -> None:
             console.print(f"{what + ':':{width}} {path}", soft_wrap=True, markup=False)
 
 
-def _said(error: Exception) -> str:
+def _tell(error: BaseException, *, in_json: bool) -> None:
+    said = _said(error)
+    notes = getattr(error, "__notes__", ())  # what was spent before
+    log.error("%s", writable(" ".join([f"{type(error).__name__}: {said}", *notes])))
+    if in_json:
+        typer.echo(as_json(error, said))
+        return
+    mark = "" if isinstance(error, KeyboardInterrupt) else "[red]error:[/] "
+    errors.print(f"{mark}{escape(said)}", soft_wrap=True)
+    for note in notes:
+        errors.print(escape(note), soft_wrap=True)
+
+
+def _said(error: BaseException) -> str:
     match error:
+        case KeyboardInterrupt():
+            return "Interrupted."
         case DescriptionError(file=str()):  # about its keys, which are called as some options are
             return str(error)
         case GdppcaError():
@@ -128,11 +209,6 @@ def _said(error: Exception) -> str:
             return f"{error.strerror or 'input/output'}{named}"
     # Some libraries take names of letters only.
     return "The name of a file or an address is not valid UTF-8. Rename it."
-
-
-def _print_notes(error: BaseException) -> None:
-    for note in getattr(error, "__notes__", ()):  # what was spent before
-        errors.print(escape(note), soft_wrap=True)
 
 
 def _print_anything() -> None:
@@ -150,6 +226,8 @@ def late_progress(what: str) -> Iterator[Progress]:
     task = bar.add_task(what, total=None)
 
     def progress(done: int, total: int) -> None:
+        if console.quiet:
+            return
         if time.monotonic() - started > _PATIENCE:
             bar.start()
         bar.update(task, completed=done, total=total)
@@ -157,4 +235,5 @@ def late_progress(what: str) -> Iterator[Progress]:
     try:
         yield progress
     finally:
-        bar.stop()
+        if bar.live.is_started:  # else it would print an empty line
+            bar.stop()

@@ -1,4 +1,4 @@
-"""Simulated tables of the paper, and loaders of public ones."""
+"""Simulated tables of the paper, made-up visits, and loaders of public tables."""
 
 from gdppca.datasets.generators import (
     Sample,
@@ -9,6 +9,7 @@ from gdppca.datasets.generators import (
     paper_directions,
 )
 from gdppca.datasets.loaders import Europe, load_europe
+from gdppca.datasets.visits import make_visits
 
 __all__ = [
     "Europe",
@@ -18,5 +19,6 @@ __all__ = [
     "make_elliptical",
     "make_gamma",
     "make_laplace",
+    "make_visits",
     "paper_directions",
 ]

@@ -12,11 +12,12 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design.design import Design, assumed_of_sign
+from gdppca.design.planned import require_planned
 from gdppca.design.shares import Shares
 from gdppca.kernels import Blocks, OneSample, Scheme, as_scheme
 from gdppca.privacy import Assumption, Event, GaussianEvent, Neighbors, assumptions
 from gdppca.sensitivity import CALIBRATIONS
-from gdppca.signs import TYPICAL_QUANTILE, as_sign
+from gdppca.signs import TYPICAL_QUANTILE, Spherical, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
 from gdppca.steps.centre import LARGEST_SHARE, Centre
 from gdppca.steps.count import LEAST, MOST, Count
@@ -27,6 +28,7 @@ from gdppca.steps.rates import Rates
 from gdppca.steps.refine import Refinement
 from gdppca.steps.scale import Scale, Sized, known_sizes
 from gdppca.steps.scatter import Scatter, matrix_budget, require_representable
+from gdppca.steps.staged import LEAST_COLUMNS, StagedScatter
 from gdppca.tables.base import Supply, kept_size
 
 _LEAST_KEPT = 1e-9  # of μ²; shares are known to fewer digits than that
@@ -48,6 +50,7 @@ class Choices:
     scale_share: float = 0.2
     neighbors: str = "replace-one"
     missing: str = "refuse"
+    stages: str = "one"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,14 +96,15 @@ def design_of(
     first = budget.level(
         start.sign, start.scheme, public.n_samples, public.n_features, moves=public.moves
     )
-    matrix = Scatter(public=public, n_components=asked.n_components, first=first, budget=budget)
+    kind = StagedScatter if _may_be_staged(asked, public, supply, start) else Scatter
+    matrix = kind(public=public, n_components=asked.n_components, first=first, budget=budget)
     _require_noise(matrix, start, mu if not centre else mu * math.sqrt(1 - LARGEST_SHARE))
     fit: Event = first.event
     if budget.stated is None:  # all Gaussian steps count as one: their sum is known
         fit = gaussian_event("fit", 1 / budget.mu)
     elif radius and isinstance(fit, GaussianEvent):  # the lattice of another radius rounds more
         fit = gaussian_event(fit.purpose, fit.noise_multiplier * (1 - 1e-9))
-    return Design(
+    design = Design(
         public=public,
         steps=(*count, *rates, *scale, *centre, *refinement, *radius, matrix, *more),
         debit=(fit, *beside),
@@ -112,8 +116,13 @@ def design_of(
         assumptions=_assumptions(
             start, public, supply, shares, sampled=bool(rates or scale or centre or radius)
         ),
-        counted=partial(_designed_again, asked, public, supply, shares) if count else None,
+        counted=partial(_designed_again, asked, public, supply, replace(shares, plan=None))
+        if count
+        else None,
     )
+    if shares.plan is not None:
+        require_planned(shares.plan, design, asked.n_components)
+    return design
 
 
 def _designed_again(
@@ -215,6 +224,19 @@ def _assumptions(
     return assumed_of_sign(start.sign) + tuple(each for each, holds in taken.items() if holds)
 
 
+def _may_be_staged(asked: Parameters, public: Public, supply: Supply, start: State) -> bool:
+    """Whether a second stage is asked for, and may gain something.
+
+    Its law is known for the spherical sign around a centre, and where no cell is missing; rows
+    that came in batches are gone by then. Where the noise is to say how many components there are,
+    all that can be had goes to the matrix.
+    """
+    wanted = _validate.one_of(("one", "auto"), stages=asked.stages) == "auto"
+    known = isinstance(start.sign, Spherical) and not public.gaps and asked.calibration == "tight"
+    again = supply is not Supply.BATCHES and not isinstance(asked.n_components, str)
+    return wanted and known and again and public.n_features >= LEAST_COLUMNS
+
+
 def _require_noise(matrix: Scatter, start: State, least_mu: float) -> None:
     """Refuse noise that could not be drawn, whatever the steps before the matrix will take.
 
@@ -283,7 +305,7 @@ def _scales(
     """The steps of private scales, before a centre and after it, and the μ that they leave."""
     if not isinstance(asked.scale, str):
         return (), (), mu
-    _validate.one_of(("private",), scale=asked.scale)
+    _validate.word_for_numbers(("private",), scale=asked.scale)
     if supply is Supply.BATCHES:
         raise ParameterError(
             "`scale='private'` needs all rows at once. With partial_fit give numbers."
@@ -307,7 +329,7 @@ def _centre(asked: Parameters, public: Public, supply: Supply, mu: float) -> tup
     """The step of a private centre where it is asked for; "auto" asks the public numbers."""
     if not isinstance(asked.location, str):
         return ()
-    wanted = _validate.one_of(("private", "auto"), location=asked.location)
+    wanted = _validate.word_for_numbers(("auto", "private"), location=asked.location)
     pairs = asked.calibration == "paper" or not _is_auto(asked.pairs)
     if public.centred and math.isfinite(mu):
         return (Centre(public=public, mu=mu, cautious=False, needed=True),)

@@ -10,11 +10,26 @@ import numpy as np
 
 from gdppca._errors import DataError
 from gdppca.design.design import Design
+from gdppca.design.diary import Diary
 from gdppca.kernels import Progress, silent
-from gdppca.ledgers import enter, require_room
+from gdppca.ledgers import Booking, enter, require_room
 from gdppca.noise import Noise
 from gdppca.steps.base import Rows, State, Step
 from gdppca.tables.base import Recipe, Sample, Table, Total, kept_size, sample_size
+from gdppca.tables.pieces import pieces_of
+
+
+class Gate:
+    """A progress that may stop a fit before it spends; `__call__` is its progress."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much is done."""
+
+    def last_call(self) -> None:
+        """All is read that can fail, and nothing entered: what is raised here costs nothing."""
+
+    def entered(self) -> None:
+        """The debit stands; nothing may be raised here."""
 
 
 @np.errstate(all="ignore")  # no error or warning may depend on a cell
@@ -22,7 +37,7 @@ def run(
     design: Design,
     table: Table,
     noise: Noise,
-    ledger: str | None = None,
+    ledger: str | Booking | None = None,
     progress: Progress = silent,
 ) -> State:
     """What the steps draw, after they are paid for.
@@ -35,10 +50,11 @@ def run(
         Rows, wherever they are.
     noise : Noise
         The only source of noise and of secret orders.
-    ledger : None or str
+    ledger : None, str or Booking
         Where the debit is entered.
     progress : callable
-        Called with the number of tasks done and in all.
+        Called with the number of tasks done and in all. A `Gate` is told before the debit, too,
+        and once it stands.
 
     Returns
     -------
@@ -48,24 +64,51 @@ def run(
     protected = design.public.protected
     # Before hours of reading.
     require_room(ledger, design.debit, protected=protected, seeded=noise.seeded)
-    rows = _read(design, table, progress if protected.tells_rows else _in_percent(progress))
-    enter(ledger, design.debit, protected=protected, seeded=noise.seeded)
+    diary = Diary(protected)
+    told = progress if protected.tells_rows else _in_percent(progress)
+    rows = _read(design, table, told)
+    diary.note("rows read")
+    if isinstance(progress, Gate):
+        progress.last_call()
+    enter(
+        ledger,
+        design.debit,
+        protected=protected,
+        seeded=noise.seeded,
+        description=getattr(getattr(table, "description", None), "checksum", None),
+        pieces=pieces_of(table),
+    )
+    if isinstance(progress, Gate):
+        progress.entered()
+    diary.note("spent epsilon = %g, delta = %g", design.epsilon, design.delta)
     with note_spend_on_error(design.epsilon, design.delta):
-        if design.counted is None:
-            return drawn(design.steps, rows, noise, design.start)
-        count, *_ = design.steps
-        state = count.draw(rows, design.start, noise)
-        assert state.number is not None
-        known = design.counted(state.number)
-        return drawn(
-            known.steps[1:], rows.standing_for(state.number, state.number_sd), noise, state
-        )
+        state = _drawn_by(design, rows, noise, diary)
+        if not protected.tells_rows:
+            told(1, 1)  # a small table tells as often as a large one
+        return state
 
 
-def drawn(steps: Iterable[Step], rows: Rows, noise: Noise, state: State) -> State:
+def _drawn_by(design: Design, rows: _Read, noise: Noise, diary: Diary) -> State:
+    """All steps of a design; where a number is secret, those that it has once that is counted."""
+    if design.counted is None:
+        return drawn(design.steps, rows, noise, design.start, diary)
+    count, *_ = design.steps
+    state = count.draw(rows, design.start, noise)
+    assert state.number is not None
+    known = design.counted(state.number)
+    diary.drawn(count, state.events)
+    counted = rows.standing_for(state.number, state.number_sd)
+    return drawn(known.steps[1:], counted, noise, state, diary)
+
+
+def drawn(
+    steps: Iterable[Step], rows: Rows, noise: Noise, state: State, diary: Diary | None = None
+) -> State:
     """One step after the other, each with what those before it released; nothing is debited."""
     for step in steps:
-        state = step.draw(rows, state, noise)
+        before, state = len(state.events), step.draw(rows, state, noise)
+        if diary is not None:
+            diary.drawn(step, state.events[before:])
     return state
 
 
@@ -97,7 +140,7 @@ class _Read:
 
     def total(self, recipe: Recipe) -> Total:
         """The sum over all rows; noise for another number of them would be wrong."""
-        if self.summed is not None:
+        if self.summed is not None and recipe.cross is None:  # another sum is of another look
             return self.summed
         sums = self.table.total(recipe, self.progress)
         if sums.n_samples != self.n_samples:
@@ -106,12 +149,20 @@ class _Read:
 
 
 def _in_percent(progress: Progress) -> Progress:
-    """The same where nobody may know how many rows there are."""
+    """The same where nobody may know how many rows there are.
 
-    def told(done: int, total: int) -> None:
-        progress(100 * done // max(total, 1), 100)
+    Every whole per cent is told once, in order, however many tasks there are: their number would
+    tell about how many rows.
+    """
+    told = 0
 
-    return told
+    def passed_on(done: int, total: int) -> None:
+        nonlocal told
+        for now in range(told + 1, 100 * done // max(total, 1) + 1):
+            told = now
+            progress(now, 100)
+
+    return passed_on
 
 
 def _read(design: Design, table: Table, progress: Progress) -> _Read:

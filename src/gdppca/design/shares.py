@@ -15,17 +15,24 @@ from gdppca.steps.variances import Variances
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """Shares of the budget for variances and a score map, and what the map shall be like."""
+    """Shares of the budget for variances and a score map, what the map is like, and the plan."""
 
     variances: float = 0.0
     score_map: float = 0.0
     bins: Any = "auto"
     groups: tuple[str, ...] | None = None  # names, which are public
+    plan: Any = None  # what was expected of all of it, in its plain form
 
     @property
     def counts_rows(self) -> bool:
         """Whether something is asked for that looks at whole rows."""
         return bool(self.variances or self.score_map)
+
+    @property
+    def told(self) -> dict[str, float]:
+        """The shares that there are, by name."""
+        shares = {"variances": self.variances, "score_map": self.score_map}
+        return {name: share for name, share in shares.items() if share}
 
     def steps(
         self, public: Public, epsilon: float, delta: float, m: Any, *, known_center: bool

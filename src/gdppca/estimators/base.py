@@ -17,9 +17,9 @@ from gdppca import _validate, linalg
 from gdppca._errors import DataError, ParameterError, PrivacyWarning
 from gdppca._frames import frame_of
 from gdppca.design import Design, Shares, note_spend_on_error, run
-from gdppca.estimators.surroundings import warn_before_fit
+from gdppca.estimators.surroundings import plain_parameters, warn_before_fit
 from gdppca.kernels import Progress, silent
-from gdppca.ledgers import HiddenPassword
+from gdppca.ledgers import Booking, HiddenPassword
 from gdppca.noise import noise_for
 from gdppca.privacy import Neighbors, Unit
 from gdppca.releases import Release, release_intervals
@@ -156,8 +156,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             alone = design.public.unit is Unit.ROW
             warn_before_fit(self, table.names, unused=getattr(table, "unused", ()) if alone else ())
             self._learn_table(source, table)  # nothing of a table whose fit is refused
-            state = run(design, table, noise, self.ledger, progress)
-        return self._publish(design, state, self.ledger, seeded=noise.seeded)
+            booking = self._booking(self.ledger, shares)
+            state = run(design, table, noise, booking, progress)
+        return self._publish(design, state, booking, seeded=noise.seeded)
+
+    def _booking(self, ledger: str | None, shares: Shares | None = None) -> Booking:
+        """The draw as a ledger knows it: by which method, and with which parameters."""
+        parameters = plain_parameters(self.get_params()) | (shares or Shares()).told
+        return Booking(ledger, type(self).__name__, parameters)
 
     @property
     def _hides_number(self) -> bool:
@@ -181,9 +187,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _design(self, table: Table, shares: Shares | None) -> Design:
         """Check all parameters against public numbers, and warn; nothing is spent."""
 
-    def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
-        """Make the release of what was drawn, and take it over."""
-        entered = ledger is not None
+    def _publish(self, design: Design, state: State, booking: Booking, *, seeded: bool) -> Self:
+        """Make the release of what was drawn, take it over, and name it in the ledger."""
         with note_spend_on_error(design.epsilon, design.delta), np.errstate(all="ignore"):
             release = published(
                 design.known_by(state),
@@ -191,10 +196,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 type(self).__name__,
                 self._names(),
                 getattr(self, "description_", None),
-                entered=entered,
+                booking=booking,
                 seeded=seeded,
             )
-            return self._adopt(self._shown(release), state.eigenvalues)
+            self._adopt(self._shown(release), state.eigenvalues)
+        if booking.receipt is not None:
+            booking.complete(self.release_.checksum)
+        return self
 
     def _shown(self, release: Release) -> Release:
         """The release as it is shown; post-processing."""

@@ -130,13 +130,14 @@ class InBatches(PrivatePCA):
         table, design = batches.finish(self.ledger)
         warn_of_weakness(design, stacklevel=3)
         try:
-            state = run(design, table, batches.noise, batches.ledger)
+            booking = self._booking(batches.ledger)
+            state = run(design, table, batches.noise, booking)
         except BudgetExceeded:  # nothing was drawn, and the cap may be raised
             batches.give_back(table)
             raise
         self.__dict__.pop("_batches", None)
         self._view = batches.view
-        return self._publish(design, state, batches.ledger, seeded=batches.noise.seeded)
+        return self._publish(design, state, booking, seeded=batches.noise.seeded)
 
     def _forget(self) -> None:
         super()._forget()

@@ -15,7 +15,7 @@ from gdppca.estimators.batches import InBatches
 from gdppca.estimators.doubts import warn_of_doubts, warn_of_weakness
 from gdppca.estimators.showing import Showing, View, asked_of, check_wanted
 from gdppca.kernels import Progress, silent
-from gdppca.ledgers import check_ledger
+from gdppca.ledgers import Booking, check_ledger
 from gdppca.noise import noise_for
 from gdppca.planning import Plan, plan
 from gdppca.privacy import Neighbors
@@ -85,10 +85,14 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
     missing : "refuse" or "rates", default "refuse"
         What becomes of missing cells: refused; or taken to be missing completely at random, which a
         small private step measures and the matrix is corrected for. That needs a centre.
-    loadings : "plain" or "shrunk", default "plain"
-        Leading eigenvectors of the noisy matrix; or the same with their loadings shrunk under its
-        known noise, at no budget, wherever the likelihood asks for it. The paper's calibration
-        keeps plain ones.
+    stages : "one" or "auto", default "one"
+        All of the budget for the matrix; or, from 50 columns on, a part of it for what lies across
+        its leading directions, where that is more accurate (spherical sign around a centre, no
+        missing cells, a known number of components).
+    loadings : "shrunk" or "plain", default "shrunk"
+        Loadings of the noisy matrix's leading eigenvectors, shrunk under its known noise wherever
+        the likelihood asks for it, at no budget; or the plain eigenvectors. The paper's
+        calibration keeps plain ones, and a release holds them in any case.
     target : "rows" or "population", default "rows"
         Whose loadings shrinking estimates: those that the same rows have without noise, or those
         of the population that they were drawn from.
@@ -214,6 +218,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         largest_weight: float | None = None,
         description: Any = None,
         assume_shuffled: bool = False,
+        plan: Any = None,
         progress: Progress = silent,
     ) -> Release:
         """Fit, and release variances and a score map from the same rows under the same (ε, δ).
@@ -222,10 +227,8 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         ----------
         X : table of shape (n, d)
             As for `fit`.
-        variances : float, default 0
-            Share of the budget for the variances of the components; 0 releases none.
-        score_map : float, default 0
-            Share of the budget for a private map of the scores; 0 releases none.
+        variances, score_map : float, default 0
+            Shares of the budget for the components' variances, and for a map of the scores.
         bins : "auto", int or (int, int), default "auto"
             Bins of the map along each axis.
         groups : None, sequence of labels or str, default None
@@ -233,11 +236,12 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         categories : None or sequence, default None
             The labels that there can be, declared without looking at the data.
         columns : list of str, optional
-            Columns of a file to use; all others if left out.
-        persons, weights, largest_weight, description
-            As for `fit`.
-        assume_shuffled : bool, default False
-            As for `fit_stream`.
+            Columns of a file to use.
+        persons, weights, largest_weight, description, assume_shuffled
+            As for `fit` and `fit_stream`. In variances and maps secret coins say which rows are
+            counted, each with its weight over the largest one as its chance.
+        plan : dict or None, default None
+            What `Plan.to_dict` gave: a plan of another fit is refused before anything is spent.
         progress : callable, optional
             Called with the number of tasks done and in all.
 
@@ -261,7 +265,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         grouped = groups is not None or categories is not None
         self._fit(
             X,
-            Shares(variances=variances, score_map=score_map, bins=kept(bins)),
+            Shares(variances=variances, score_map=score_map, bins=kept(bins), plan=plan),
             progress,
             columns=columns,
             groups=kept(groups),
@@ -275,7 +279,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
     def plan(
         self,
         n_samples: int,
-        n_features: int,
+        n_features: int | None = None,
         *,
         spectrum: Any = None,
         variances: float = 0.0,
@@ -293,7 +297,8 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         variances, score_map : float, default 0
             Shares of the budget, as for `fit_release`.
         **expected
-            `unit`, `neighbors` and `missing`, as for `gdppca.plan`.
+            `unit`, `neighbors`, `missing`, `description` and `sparsity`, as for `gdppca.plan`;
+            plain loadings gain nothing from the last.
 
         Returns
         -------
@@ -306,6 +311,8 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         >>> DPPCA(n_components=2, scale="private").plan(20_000, 10).scales
         'private'
         """
+        if self.loadings == "plain":
+            expected["sparsity"] = None
         return plan(
             n_samples,
             n_features,
@@ -384,11 +391,6 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         public = Public.about(table, Neighbors(wanted))
         if public.moves.replaces:  # a secret number must not show by a refusal
             check_rows(table.n_samples, those=public.those)
-        if public.weighted and shares is not None and shares.counts_rows:
-            raise ParameterError(
-                "`weights` reach neither variances nor a score map, which count rows: leave one of "
-                "them out."
-            )
         if shares is not None and isinstance(table, MemoryTable):
             shares = replace(shares, groups=table.groups)
         design = self._checked_design(public, table.supply, shares)
@@ -434,16 +436,12 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
     def _shown(self, release: Release) -> Release:
         return self._view.of_release(release)
 
-    def _publish(self, design: Design, state: State, ledger: str | None, *, seeded: bool) -> Self:
-        super()._publish(design, state, ledger, seeded=seeded)
+    def _publish(self, design: Design, state: State, booking: Booking, *, seeded: bool) -> Self:
+        super()._publish(design, state, booking, seeded=seeded)
         self.__dict__.pop("_view").warn_of_missing_share(self.release_, stacklevel=4)
         if design.counted is not None:  # what is doubtful is known only now
             warn_of_doubts(design.known_by(state), stacklevel=4)
         if self.n_components_ == 0:  # only now: a warning may be an error, and it is paid for
-            warnings.warn(
-                "No direction stands above the noise: there are no components. More rows or "
-                "a larger epsilon may show some.",
-                UserWarning,
-                stacklevel=4,
-            )
+            said = "No direction stands above the noise: there are no components. More rows or "
+            warnings.warn(said + "a larger epsilon may show some.", UserWarning, stacklevel=4)
         return self

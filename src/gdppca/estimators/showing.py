@@ -13,6 +13,7 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design, Parameters, Shares
 from gdppca.estimators.base import check_components
+from gdppca.ledgers import Booking
 from gdppca.releases import Release, seen_spectrum
 from gdppca.releases.loadings import DEFAULT, WISHES, checked_max_loadings
 from gdppca.releases.publish import published
@@ -107,7 +108,8 @@ class View:
         """Directions as they are shown, for steps that look at them."""
         known = design.known_by(state)
         steps = tuple(step for step in known.steps if not isinstance(step, MapCounts))
-        drawn = published(replace(known, steps=steps), state, "", names, entered=False, seeded=True)
+        alone, unpaid = replace(known, steps=steps), Booking(None)
+        drawn = published(alone, state, "", names, booking=unpaid, seeded=True)
         return self.of_release(drawn).components
 
     def warn_of_missing_share(self, release: Release, stacklevel: int) -> None:

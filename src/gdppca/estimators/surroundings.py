@@ -8,6 +8,7 @@ is there until it returns. What happened before, or in another thread or process
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from gdppca._errors import PrivacyWarning
 from gdppca._words import listed
@@ -36,6 +39,30 @@ _INSTEAD = {  # by the end of a class's name, whoever wrote it
     "Imputer": ("missing", '"rates"'),
     "MissingIndicator": ("missing", '"rates"'),
 }
+
+
+_LONG = 20  # numbers of a parameter that are noted one by one
+_ELSEWHERE = ("ledger", "random_state")  # an address may hold a password
+
+
+def plain_parameters(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of an estimator as a ledger notes them; all of them are public."""
+    return {name: _plain(value) for name, value in params.items() if name not in _ELSEWHERE}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: a word or a number, few numbers, or what kind of thing it is."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    with suppress(TypeError, ValueError):
+        numbers = np.asarray(value, dtype=float)
+        if numbers.ndim == 1 and len(numbers) <= _LONG and np.isfinite(numbers).all():
+            return numbers.tolist()
+        if numbers.ndim:
+            return f"{numbers.size} numbers"
+    return type(value).__name__
 
 
 def warn_before_fit(

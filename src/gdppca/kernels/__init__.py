@@ -1,6 +1,7 @@
 """Sums over rows and pairs of rows. Deterministic, exact to a proven bound, and not private."""
 
-from gdppca.kernels.guard import direct_rounding_error
+from gdppca.kernels.cross_sum import Cross, CrossSum
+from gdppca.kernels.guard import cross_rounding_error, direct_rounding_error
 from gdppca.kernels.one_sample import SignSum, sign_covariance
 from gdppca.kernels.pair_sum import PairSum, kendall_tau, pair_rounding_error, pair_scatter
 from gdppca.kernels.parallel import Progress, silent
@@ -9,6 +10,8 @@ from gdppca.kernels.schemes import AllPairs, Blocks, Halves, OneSample, Scheme, 
 __all__ = [
     "AllPairs",
     "Blocks",
+    "Cross",
+    "CrossSum",
     "Halves",
     "OneSample",
     "PairSum",
@@ -16,6 +19,7 @@ __all__ = [
     "Scheme",
     "SignSum",
     "as_scheme",
+    "cross_rounding_error",
     "direct_rounding_error",
     "kendall_tau",
     "pair_rounding_error",

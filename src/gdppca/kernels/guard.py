@@ -180,3 +180,8 @@ def direct_scatter(
 def direct_rounding_error(n_features: int) -> float:
     """Proven bound η on the error of a mean of direct outer products with ‖g‖∞ = 1."""
     return 1.05 * UNIT_ROUNDOFF * (DIRECT_ROWS + 2 * n_features + 32)
+
+
+def cross_rounding_error(n_features: int, n_components: int) -> float:
+    """Proven bound η on the error of a mean of parts across directions, each at most one long."""
+    return 1.05 * UNIT_ROUNDOFF * (DIRECT_ROWS + n_features + n_components + 32)

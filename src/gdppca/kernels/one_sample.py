@@ -18,31 +18,40 @@ from gdppca.signs import Sign, as_sign
 _TASK = 32 * DIRECT_ROWS
 
 
-def add_signs(
+def add_in_parts(
     total: CompensatedSum,
-    minuend_and_subtrahend: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
+    part_sum: Callable[[int, int], np.ndarray],
     n: int,
-    sign: Sign,
-    divisor: float,
     progress: Progress = silent,
-    weights: np.ndarray | None = None,
 ) -> None:
-    """Add w g(t) g(t)' / ‖g‖∞² over n differences t, which are asked for by parts."""
+    """Add the sum over n rows, which is asked for by parts of at most `DIRECT_ROWS`."""
 
     def task_sum(start: int) -> tuple[np.ndarray, np.ndarray]:
-        partial = CompensatedSum(total.order)
+        partial = CompensatedSum(*total.shape)
         stop = min(n, start + _TASK)
         for first in range(start, stop, DIRECT_ROWS):
-            last = min(stop, first + DIRECT_ROWS)
-            own = None if weights is None else weights[first:last]
-            both = minuend_and_subtrahend(first, last)
-            partial.add(direct_scatter(*both, sign, divisor, own))
+            partial.add(part_sum(first, min(stop, first + DIRECT_ROWS)))
         return partial.parts
 
     starts = range(0, n, _TASK)
     for done, parts in enumerate(in_order(task_sum, starts), start=1):
         total.add_parts(parts)
         progress(done, len(starts))
+
+
+def add_signs(
+    total: CompensatedSum,
+    minuend_and_subtrahend: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
+    n: int,
+    sign: Sign,
+    divisor: float,
+) -> None:
+    """Add g(t) g(t)' / ‖g‖∞² over n differences t, which are asked for by parts."""
+    add_in_parts(
+        total,
+        lambda start, stop: direct_scatter(*minuend_and_subtrahend(start, stop), sign, divisor),
+        n,
+    )
 
 
 class SignSum:
@@ -64,10 +73,15 @@ class SignSum:
         self.n_features = len(self.center)
         self.sign = as_sign(sign, radius, n_features=self.n_features)
         self.n_samples = 0
-        self._total = CompensatedSum(self.n_features)
+        self._total = CompensatedSum(*self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the sum."""
+        return self.n_features, self.n_features
 
     def __repr__(self) -> str:
-        return f"SignSum(n_samples={self.n_samples}, n_features={self.n_features})"
+        return f"{type(self).__name__}(n_samples={self.n_samples}, n_features={self.n_features})"
 
     def update(
         self, X: np.ndarray, order: np.ndarray | None = None, progress: Progress = silent
@@ -87,12 +101,17 @@ class SignSum:
         """
         weights = None if parts is None else np.ldexp(parts.astype(float), -30)
 
-        def rows_and_center(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-            return X[start:stop], self.center[None]
+        def part_sum(start: int, stop: int) -> np.ndarray:
+            own = None if weights is None else weights[start:stop]
+            return self._term(X[start:stop], own)
 
-        add_signs(self._total, rows_and_center, len(X), self.sign, 1.0, progress, weights)
+        add_in_parts(self._total, part_sum, len(X), progress)
         self.n_samples += len(X)
         return self
+
+    def _term(self, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The sum of at most `DIRECT_ROWS` rows, whose weights lie in [0, 1]."""
+        return direct_scatter(rows, self.center[None], self.sign, 1.0, weights)
 
     def merge(self, other: SignSum) -> SignSum:
         """Add the sum of other rows around the same centre."""

@@ -212,7 +212,7 @@ class PairSum:
     def _set_columns(self, d: int) -> None:
         self.n_features = d
         self.sign = as_sign(*self._sign_wish, n_features=d)
-        self._total = CompensatedSum(d)  # Σ 2/(b-1) Σ g g' over whole blocks
+        self._total = CompensatedSum(d, d)  # Σ 2/(b-1) Σ g g' over whole blocks
         self._unpaired = np.empty((0, d))  # rows of the unfinished block
 
     def __repr__(self) -> str:
@@ -386,6 +386,6 @@ def _halves(rows: Rows, sign: Sign) -> np.ndarray:
     def pairs(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         return first.part(start, stop).taken, second.part(start, stop).taken
 
-    total = CompensatedSum(rows.X.shape[1])
+    total = CompensatedSum(*2 * rows.X.shape[1:])
     add_signs(total, pairs, half, sign, divisor=SQRT2)
     return sign.sup_norm**2 * (symmetrized(total.value) / half)

@@ -125,3 +125,36 @@ def _half_difference(rows, row, centre, halves, i):
     for k in range(len(centre)):
         halves[i, k] = math.ldexp(halves[i, k], -exponent)
     return math.ldexp(1.0, min(exponent + 1, 1023))
+
+
+@compiled
+def cross_parts(rows, lengths, directions, factors, clip, weights, along):
+    """Turn rows, differences of so many lengths, into w·a, and fill Db for every one.
+
+    With u the row over its length, b = Vu for the rows V of `directions`, a = u - V'b is what is
+    beside them, D are the factors, and w is the row's weight, less where |a||Db| is above `clip`.
+    Sums run in a fixed order, so that every part is a function of its own row alone.
+    """
+    m, d = directions.shape
+    for i in range(len(rows)):
+        root = lengths[i] if lengths[i] > 0.0 else 1.0  # a row at the centre is zero
+        for k in range(d):
+            rows[i, k] /= root
+        for j in range(m):
+            dot = 0.0
+            for k in range(d):
+                dot = fma(directions[j, k], rows[i, k], dot)
+            along[i, j] = dot
+        size = 0.0
+        for j in range(m):
+            for k in range(d):
+                rows[i, k] = fma(-along[i, j], directions[j, k], rows[i, k])
+            along[i, j] *= factors[j]
+            size = fma(along[i, j], along[i, j], size)
+        own = 0.0
+        for k in range(d):
+            own = fma(rows[i, k], rows[i, k], own)
+        size = math.sqrt(size) * math.sqrt(own)
+        kept = weights[i] if size <= clip else weights[i] * (clip / size)
+        for k in range(d):
+            rows[i, k] *= kept

@@ -42,10 +42,10 @@ def _are_finite(numbers: np.ndarray) -> bool:
 class CompensatedSum:
     """Matrix sum that keeps its rounding errors (Neumaier), so that long streams stay exact."""
 
-    def __init__(self, d: int) -> None:
-        self.order = d
-        self._high = np.zeros((d, d))
-        self._low = np.zeros((d, d))
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+        self._high = np.zeros(shape)
+        self._low = np.zeros(shape)
 
     def add(self, term: np.ndarray) -> None:
         """Add one matrix; what the addition rounds away goes to the low part."""

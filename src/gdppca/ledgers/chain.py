@@ -12,7 +12,8 @@ from gdppca.ledgers.protected import from_plain
 from gdppca.privacy import Protected
 from gdppca.privacy.events import Event, event_from_dict
 
-FORMAT = "1"  # of the ledger
+FORMAT = "2"  # of a ledger that is made now
+READABLE = ("1", "2")  # an entry says by itself what it holds: old ledgers go on as they are
 START = "0" * 64  # what stands before the first entry
 
 
@@ -23,6 +24,19 @@ class Head(NamedTuple):
     hash: str
 
 
+class Reference(NamedTuple):
+    """An entry as a release names it: by the ledger's name, never by its address."""
+
+    ledger: str
+    number: int
+    hash: str
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Reference:
+        """Read what stands in a file, where 3.0 may be written too."""
+        return cls(plain["ledger"], int(plain["number"]), plain["hash"])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of the ledger, never changed once written."""
@@ -30,7 +44,7 @@ class Entry:
     number: int
     at: str  # UTC, fixed width: sorts as it reads
     dataset: str
-    kind: str  # open, create, grant, spend
+    kind: str  # open, create, grant, spend, complete, policy, request, approve
     content: str  # canonical JSON
     request_id: str | None
     fingerprint: str | None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gdppca._errors import BudgetExceeded, LedgerError, ParameterError, PrivacyWarning
 from gdppca.ledgers import protected as whom
 from gdppca.ledgers.chain import Entry, Head, is_sealed
+from gdppca.ledgers.notes import Note
 from gdppca.privacy import Guarantee, Protected
 from gdppca.privacy.events import Event, PureEvent
 from gdppca.privacy.ledger import Budget, Receipt
@@ -69,14 +70,15 @@ def state(standing: Standing) -> dict[str, Any]:
     """Cap, totals and whom they are about, as they stand in an entry.
 
     A cap that is not about rows says so itself as well: versions before there were others cannot
-    read it then, and stop, where they would count rows under it.
+    read it then, and stop, where they would count rows under it. Likewise the totals are called
+    otherwise than they were when there were no policies, which earlier versions would not keep.
     """
     cap, spent, protected = standing
     about = whom.to_plain(protected)
     return {
         "cap": {"epsilon": cap.epsilon, "delta": cap.delta}
         | (about if protected != whom.ROWS else {}),
-        "totals": spent.to_dict(),
+        "spent": spent.to_dict(),
         "rule": RULE,
         **about,
     }
@@ -98,7 +100,7 @@ def stated_by(entry: Entry) -> Standing:
     cap = detail["cap"]
     return Standing(
         Budget(cap["epsilon"], cap["delta"]),
-        Spending.from_dict(detail["totals"]),
+        Spending.from_dict(detail["spent"] if "spent" in detail else detail["totals"]),
         entry.protected,
     )
 
@@ -142,12 +144,16 @@ def not_before(earlier: str, now: str) -> str:
     return earlier
 
 
-def repeated(earlier: Entry, events: Events) -> Receipt:
-    """Receipt of a request that was entered before."""
-    if earlier.events != events:
+def repeated(earlier: Entry, events: Events, note: Note) -> Receipt:
+    """Receipt of a request that was entered before, for the very same."""
+    said, told = note.to_plain(), earlier.detail
+    asked = ("method", "parameters", "description")
+    others = [name for name in asked if name in said and said[name] != told.get(name, said[name])]
+    if earlier.events != events or others:
         raise LedgerError(
-            f"The request '{earlier.request_id}' was entered before with other events. "
-            "Give every request its own `request_id`."
+            f"The request '{earlier.request_id}' was entered before with other "
+            f"{others[0] if earlier.events == events else 'events'}. Nothing was spent. Give every "
+            "request its own `request_id`."
         )
     return receipt(earlier, repeated=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,15 @@ def keyed_hash(data: Any, key: bytes) -> str:
     if numbers is None:
         raise DataError("`data` must be numbers: a table's matrix, or an array.")
     table = np.ascontiguousarray(numbers, dtype="<f8")
-    return hmac.new(key, repr(table.shape).encode() + table.tobytes(), "sha256").hexdigest()
+    return keyed_hash_of((repr(table.shape).encode(), table), key)
+
+
+def keyed_hash_of(pieces: Iterable[Any], key: bytes) -> str:
+    """Hash of pieces of bytes, one after the other."""
+    digest = hmac.new(key, digestmod="sha256")
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def require_digest(fingerprint: object) -> None:

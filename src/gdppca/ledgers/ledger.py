@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gdppca import _validate
-from gdppca._errors import LedgerError, MissingExtraError, ParameterError, PrivacyWarning
+from gdppca._errors import LedgerError, ParameterError, PrivacyWarning
 from gdppca.ledgers import address as addresses
 from gdppca.ledgers import entries
 from gdppca.ledgers import fingerprint as fingerprints
 from gdppca.ledgers import protected as whom
-from gdppca.ledgers.chain import FORMAT, START, Entry, Head, canonical, sealed
+from gdppca.ledgers.chain import Entry, Head
+from gdppca.ledgers.desk import Desk
 from gdppca.ledgers.entries import Standing
-from gdppca.ledgers.head import HeadFile
+from gdppca.ledgers.notes import Note, salt, signed
+from gdppca.ledgers.policy import require_policy
+from gdppca.ledgers.registered import Registered
 from gdppca.ledgers.verification import verified
-from gdppca.noise.bits import generator_for
 from gdppca.privacy import Guarantee, Protected
 from gdppca.privacy.events import Event, event_to_dict
 from gdppca.privacy.ledger import Budget, Receipt
 from gdppca.privacy.spending import Spending
 
-if TYPE_CHECKING:
-    from gdppca.ledgers.sql import Book, Store
 
-
-class Ledger:
+class Ledger(Registered):
     """Persistent record of everything that was drawn from data sets, each under its cap.
 
     Parameters
@@ -69,12 +67,10 @@ class Ledger:
         self.address, dataset = addresses.split_address(address)
         if dataset is not None:
             raise ParameterError("`address` must be that of the ledger, without '#' and a name.")
-        self._store = _store(self.address, _validate.finite_positive(timeout=timeout))
-        beside = self._store.path and Path(f"{self._store.path}.head")
-        self._head = HeadFile(Path(head)) if head else HeadFile(beside) if beside else None
+        self._desk = Desk(self.address, head, _validate.finite_positive(timeout=timeout))
 
     def __repr__(self) -> str:
-        return f"Ledger({self._store.shown!r})"
+        return f"Ledger({self._desk.store.shown!r})"
 
     def create(
         self, dataset: str, epsilon: float, delta: float, *, protected: Protected = whom.ROWS
@@ -98,16 +94,10 @@ class Ledger:
         addresses.name(dataset=dataset)
         cap = Budget(*addresses.cap(epsilon, delta))
         new = Standing(cap, Spending(), whom.checked(protected))
-        with self._store.writing(create=True) as book:
-            if not book.about:
-                self._open(book)
-            self._require_head(book)
-            if self._checked_last(book, dataset, self._noted()) is not None:
-                raise LedgerError(
-                    f"The data set '{dataset}' exists already. Raise its cap with grant."
-                )
-            entry = self._append(book, dataset, "create", entries.state(new))
-        return self._receipt(entry)
+        by = signed()
+        with self._desk.making(dataset) as book:
+            entry = self._desk.append(book, dataset, "create", entries.state(new) | by)
+        return self._desk.receipt(entry)
 
     def grant(self, dataset: str, epsilon: float, delta: float | None = None) -> Receipt:
         """Set a new cap, at or above what was spent already.
@@ -126,17 +116,17 @@ class Ledger:
         Receipt
             The entry that was made.
         """
-        with self._store.writing() as book:
-            self._require_head(book)
-            old = self._standing(book, dataset, self._noted())
+        by = signed()
+        with self._desk.changing(dataset) as (book, old):
             cap = Budget(*addresses.cap(epsilon, old.cap.delta if delta is None else delta))
             if not old.spent.fits(cap):
                 gone = Budget(old.spent.held(cap.delta), cap.delta)
                 raise LedgerError(
                     f"A cap of {cap} is lower than what was spent from '{dataset}': {gone}."
                 )
-            entry = self._append(book, dataset, "grant", entries.state(old._replace(cap=cap)))
-        return self._receipt(entry)
+            content = entries.state(old._replace(cap=cap)) | by
+            entry = self._desk.append(book, dataset, "grant", content)
+        return self._desk.receipt(entry)
 
     def spend(
         self,
@@ -146,6 +136,7 @@ class Ledger:
         fingerprint: str | None = None,
         *,
         protected: Protected | None = None,
+        note: Note | None = None,
     ) -> Receipt:
         """Enter events if they fit under the cap. Draw the noise after, never before.
 
@@ -162,36 +153,42 @@ class Ledger:
             From `fingerprint`; warns where the same data was seen under another name.
         protected : Protected, optional
             Whom the events are about: rows and replace-one if left out. A guarantee knows it.
+        note : Note, optional
+            Who spends, what for, and by which method; see `entered_as`.
 
         Returns
         -------
         Receipt
-            The entry that stands for the spend; `repeated` where it stood before.
+            The entry that stands for the spend; `repeated` where it stood before. It is reserved
+            until `complete` names what came of it.
 
         Raises
         ------
         BudgetExceeded
             If the events do not fit. Nothing is entered.
         LedgerError
-            If they are about others than the cap is, or the ledger cannot be used.
+            If they are about others than the cap is, a rule of the owner forbids them, or the
+            ledger cannot be used.
         """
+        said = (note or Note()).settled()
         drawn, about = entries.listed(events), whom.protected_by(events, protected)
         if request_id is not None:
             addresses.name(request_id=request_id)
         fingerprints.require_digest(fingerprint)
-        with self._store.writing() as book:
-            self._require_head(book)
-            before = self._standing(book, dataset, self._noted())
+        with self._desk.changing(dataset) as (book, before):
             whom.require_alike(dataset, before.protected, about)
             earlier = request_id and book.first(dataset=dataset, request_id=request_id)
             if earlier:
-                return entries.repeated(earlier, drawn)
+                return entries.repeated(earlier, drawn, said)
             after = entries.after(dataset, before, drawn)
+            request = require_policy(book, dataset, before.cap, drawn, said)
             if fingerprint is not None:
                 entries.warn_of_other_name(dataset, book.other_name(fingerprint, dataset))
             content = entries.state(after) | {"events": [*map(event_to_dict, drawn)]}
-            entry = self._append(book, dataset, "spend", content, request_id, fingerprint)
-        return self._receipt(entry)
+            content |= said.to_plain() | {"salt": salt()}
+            content |= {} if request is None else {"request": request}
+            entry = self._desk.append(book, dataset, "spend", content, request_id, fingerprint)
+        return self._desk.receipt(entry)
 
     def require(
         self,
@@ -199,6 +196,7 @@ class Ledger:
         events: Iterable[Event] | Guarantee | Event,
         *,
         protected: Protected | None = None,
+        note: Note | None = None,
     ) -> None:
         """Raise what `spend` would raise now; nothing is entered and nothing reserved.
 
@@ -210,11 +208,15 @@ class Ledger:
             What is to be drawn later.
         protected : Protected, optional
             As for `spend`.
+        note : Note, optional
+            As for `spend`.
         """
+        said = (note or Note()).settled()
         drawn, about = entries.listed(events), whom.protected_by(events, protected)
-        now, _ = self._seen(dataset, to_spend=True)
-        whom.require_alike(dataset, now.protected, about)
-        entries.after(dataset, now, drawn)
+        with self._desk.looking(dataset, to_spend=True) as (book, now):
+            whom.require_alike(dataset, now.protected, about)
+            entries.after(dataset, now, drawn)
+            require_policy(book, dataset, now.cap, drawn, said)
 
     def remaining(self, dataset: str) -> Budget:
         """Largest ε of one more Gaussian release that fits, at the cap's δ.
@@ -230,8 +232,8 @@ class Ledger:
             A number that knows its δ. It is not the cap minus what was spent: noise composes
             better than by adding.
         """
-        now, _ = self._seen(dataset)
-        return now.spent.left(now.cap)
+        with self._desk.looking(dataset) as (_, now):
+            return now.spent.left(now.cap)
 
     def account(self, dataset: str) -> entries.Account:
         """Where a data set stands.
@@ -246,7 +248,8 @@ class Ledger:
         Account
             Whom the cap is about; cap, spent and remaining budget, and the number of spends.
         """
-        (cap, spent, protected), spends = self._seen(dataset)
+        with self._desk.looking(dataset) as (book, (cap, spent, protected)):
+            spends = book.spends(dataset)
         return entries.Account(
             dataset=dataset,
             protected=protected,
@@ -265,7 +268,7 @@ class Ledger:
         list of str
             Their names.
         """
-        with self._store.reading() as book:
+        with self._desk.store.reading() as book:
             return [entry.dataset for entry in book.entries(kind="create")]
 
     def history(self, dataset: str | None = None) -> list[Entry]:
@@ -281,7 +284,7 @@ class Ledger:
         list of Entry
             With `number`, `at`, `dataset`, `kind`, `events`, `hash`.
         """
-        with self._store.reading() as book:
+        with self._desk.store.reading() as book:
             wanted = {} if dataset is None else {"dataset": dataset}
             return list(book.entries(**wanted))
 
@@ -303,13 +306,13 @@ class Ledger:
         LedgerError
             If an entry was edited, removed, inserted or rolled back; `findings` lists all.
         """
-        noted = self._noted()
-        with self._store.reading() as book:
+        noted = self._desk.noted()
+        with self._desk.store.reading() as book:
             last = verified(list(book.entries()), book.about, noted, expected_head)
-        if self._head and noted is None:
+        if self._desk.head and noted is None:
             warnings.warn(
-                f"'{self._head.path}' is missing: whether entries were rolled back cannot be told "
-                "without a hash that was noted down.",
+                f"'{self._desk.head.path}' is missing: whether entries were rolled back cannot be "
+                "told without a hash that was noted down.",
                 PrivacyWarning,
                 stacklevel=2,
             )
@@ -331,11 +334,11 @@ class Ledger:
         Head
             Number and hash of the last entry, after the checks of `verify`.
         """
-        if self._head is None:
+        if self._desk.head is None:
             raise LedgerError("This ledger keeps no file with its last hash: name one as `head`.")
-        with self._store.writing() as book:  # nobody adds an entry meanwhile
+        with self._desk.store.writing() as book:  # nobody adds an entry meanwhile
             last = verified(list(book.entries()), book.about, None, expected_head)
-            self._head.accept(last)
+            self._desk.head.accept(last)
         return last
 
     def fingerprint(self, data: Any, key: bytes | None = None) -> str:
@@ -353,98 +356,23 @@ class Ledger:
         str
             For `spend`. Not private: who knows the key can test guesses of the whole table.
         """
-        if key is None:
-            with self._store.reading() as book:
-                key = bytes.fromhex(book.about["key"])
-        return fingerprints.keyed_hash(data, key)
+        return fingerprints.keyed_hash(data, self._key() if key is None else key)
 
-    def _open(self, book: Book) -> None:
-        """Say what the ledger is, in its own words and in the first entry."""
-        if self._head is not None and self._head.read() is not None:
-            raise LedgerError(
-                f"'{self._head.path}' tells of a ledger that is gone. Bring it back; or, if it was "
-                "given up on purpose, remove that file too."
-            )
-        secret = generator_for(None).bytes(32)
-        name = hashlib.sha256(b"name" + secret).hexdigest()[:32]
-        about = {"program": "gdppca", "format": FORMAT, "ledger": name}
-        book.describe(about | {"key": secret.hex()})
-        if self._head is not None:
-            self._head.make()  # before the first entry stands: later, a missing file was removed
-        self._append(book, "", "open", about)
+    def fingerprint_of(self, pieces: Iterable[bytes]) -> str:
+        """Keyed hash of pieces of a table, by the key that is kept in the ledger.
 
-    def _noted(self) -> Head | None:
-        """The last entry that was seen; to be read before a view of the ledger, or as its writer.
+        Parameters
+        ----------
+        pieces : iterable of bytes
+            What the table is known by.
 
-        Whoever commits notes after: what is read later than the view may be ahead of it.
+        Returns
+        -------
+        str
+            For `spend`.
         """
-        return self._head.read() if self._head else None
+        return fingerprints.keyed_hash_of(pieces, self._key())
 
-    def _require_head(self, book: Book) -> None:
-        """Refuse to spend without the file: whoever takes entries away would take it too."""
-        if self._head is not None:
-            entries.require_head(self._head.path, book.last())
-
-    def _seen(self, dataset: str, *, to_spend: bool = False) -> tuple[Standing, int]:
-        """Where a data set stands and its number of spends, in one view of the ledger."""
-        noted = self._noted()
-        with self._store.reading() as book:
-            if to_spend:
-                self._require_head(book)
-            return self._standing(book, dataset, noted), book.spends(dataset)
-
-    def _standing(self, book: Book, dataset: str, noted: Head | None) -> Standing:
-        """Cap and totals of a data set, and whom they are about."""
-        addresses.name(dataset=dataset)
-        last = self._checked_last(book, dataset, noted)
-        if last is None:
-            raise LedgerError(
-                f"The ledger at {self._store.shown} has no data set '{dataset}'. "
-                "Its owner makes it with `gdppca ledger init`."
-            )
-        return entries.standing_of(last, book.first(dataset=dataset, kind="spend"))
-
-    def _checked_last(self, book: Book, dataset: str, noted: Head | None) -> Entry | None:
-        """Last entry of a data set, in a ledger that still holds the entry that was noted."""
-        last = book.last(dataset=dataset)
-        for entry in filter(None, (last, book.last())):
-            entries.require_sealed(entry)
-        if noted is not None:
-            entries.require_same(noted, book.first(number=noted.number))
-        return last
-
-    def _append(
-        self,
-        book: Book,
-        dataset: str,
-        kind: str,
-        content: dict[str, Any],
-        request_id: str | None = None,
-        fingerprint: str | None = None,
-    ) -> Entry:
-        tail = book.last()
-        entry = sealed(
-            number=tail.number + 1 if tail else 1,
-            at=entries.not_before(tail.at, book.now()) if tail else book.now(),
-            dataset=dataset,
-            kind=kind,
-            content=canonical(content),
-            request_id=request_id,
-            fingerprint=fingerprint,
-            previous=tail.hash if tail else START,
-        )
-        book.append(entry)
-        return entry
-
-    def _receipt(self, entry: Entry) -> Receipt:
-        if self._head is not None:
-            self._head.note(entry.head)
-        return entries.receipt(entry)
-
-
-def _store(address: str, timeout: float) -> Store:
-    try:
-        from gdppca.ledgers.sql import Store
-    except ModuleNotFoundError:
-        raise MissingExtraError("Ledgers need SQLAlchemy: pip install sqlalchemy.") from None
-    return Store(address, timeout)
+    def _key(self) -> bytes:
+        with self._desk.store.reading() as book:
+            return bytes.fromhex(book.about["key"])

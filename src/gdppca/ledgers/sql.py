@@ -17,9 +17,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
 
-from gdppca._errors import LedgerError, MissingExtraError
+from gdppca._errors import LedgerError, LedgerUnavailable, MissingExtraError
 from gdppca.ledgers.address import without_password
-from gdppca.ledgers.chain import FORMAT, Entry
+from gdppca.ledgers.chain import READABLE, Entry
 
 _LOCK = 0x67647070  # "gdpp": the advisory lock of this program
 
@@ -134,7 +134,7 @@ class Store:
         try:
             connection.commit()
         except SQLAlchemyError as error:
-            raise LedgerError(
+            raise LedgerUnavailable(
                 f"The ledger at {self.shown} did not confirm the entry: {_said(error)}. It may or "
                 "may not stand; ask again with the same `request_id`. Draw no noise."
             ) from None
@@ -156,10 +156,10 @@ class Store:
         """What the ledger says of itself, if this program can work with it."""
         if about.get("program") != "gdppca":
             raise LedgerError(f"The ledger at {self.shown} belongs to another program.")
-        if about.get("format") != FORMAT:
+        if about.get("format") not in READABLE:
             raise LedgerError(
-                f"The ledger at {self.shown} has format {about.get('format')!r}; "
-                f"this version of gdppca knows {FORMAT!r}. Use the version that made it."
+                f"The ledger at {self.shown} has format {about.get('format')!r}; this version of "
+                f"gdppca knows up to {READABLE[-1]!r}. Install a newer gdppca. Nothing was spent."
             )
         return about
 
@@ -181,7 +181,7 @@ class Store:
         try:
             yield
         except DBAPIError as error:
-            raise LedgerError(
+            raise LedgerUnavailable(
                 f"The ledger at {self.shown} cannot be used: {_said(error)}. Nothing was spent."
             ) from None
 
@@ -251,10 +251,18 @@ class Book:
         own = query.filter_by(dataset=dataset, kind="spend")
         return self._connection.execute(own).scalar_one()
 
+    def spent_since(self, dataset: str, moment: str) -> Iterator[Entry]:
+        """Spends from a data set at or after a moment, in order."""
+        own = sa.select(_entries).filter_by(dataset=dataset, kind="spend")
+        later = own.where(_entries.c.at >= moment).order_by(_entries.c.number)
+        for row in self._connection.execute(later):
+            yield Entry(**row._asdict())
+
     def entries(self, **wanted: Any) -> Iterator[Entry]:
         """All entries with these values, in order."""
         query = sa.select(_entries).filter_by(**wanted).order_by(_entries.c.number)
-        for row in self._connection.execution_options(yield_per=1000).execute(query):
+        in_parts = {"yield_per": 1000}  # of this query alone: an insert cannot be read in parts
+        for row in self._connection.execute(query, execution_options=in_parts):
             yield Entry(**row._asdict())
 
     def append(self, entry: Entry) -> None:

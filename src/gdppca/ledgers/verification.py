@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from gdppca._errors import GdppcaError, LedgerError
 from gdppca.ledgers.chain import Entry, Head, broken_links
 from gdppca.ledgers.entries import RULE, Standing, stated_by
+from gdppca.ledgers.legality import wrong_lines
 from gdppca.ledgers.protected import in_words
 from gdppca.privacy.ledger import Budget
 from gdppca.privacy.spending import Spending
 
+KINDS = ("create", "grant", "spend", "complete", "policy", "request", "approve")
 _ABOUT = ("program", "format", "ledger")
 
 
@@ -23,6 +25,7 @@ def verified(
         *_opening(entries, about),
         *_lost(entries, noted, expected),
         *_wrong_totals(entries),
+        *wrong_lines(entries),
     )
     if found:
         raise LedgerError(f"The ledger was tampered with. {found[0]}", findings=found)
@@ -61,7 +64,7 @@ def _wrong_totals(entries: list[Entry]) -> Iterator[str]:
         except (GdppcaError, KeyError, TypeError, ValueError):
             yield f"Entry {entry.number} cannot be read."
             continue
-        if entry.kind not in ("create", "grant", "spend"):
+        if entry.kind not in KINDS:
             yield f"Entry {entry.number} is of no known kind."
         if (entry.dataset in standing) == (entry.kind == "create"):
             yield f"Entry {entry.number} is out of place."

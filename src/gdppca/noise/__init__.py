@@ -1,7 +1,7 @@
 """The one door to random bits, secret orders and noise: secure, seeded, overheard, repeated."""
 
 from gdppca.noise.gaussian import Noised, calibrated_sigma, lattice_slack, noised
-from gdppca.noise.orders import OrderKeys
+from gdppca.noise.orders import OrderKeys, Texts, lots
 from gdppca.noise.overheard import AllDrawn, Draw, Overheard, Repeated
 from gdppca.noise.source import FreshNoise, Noise, noise_for, secure_noise, seeded_noise
 
@@ -14,8 +14,10 @@ __all__ = [
     "OrderKeys",
     "Overheard",
     "Repeated",
+    "Texts",
     "calibrated_sigma",
     "lattice_slack",
+    "lots",
     "noise_for",
     "noised",
     "secure_noise",

@@ -50,6 +50,11 @@ class SecureBits:
         return np.random.default_rng(int.from_bytes(os.urandom(32), "little"))
 
 
+def secret_bytes(n: int) -> bytes:
+    """Random bytes that nothing is drawn with: a ledger's key, and what hides a hash."""
+    return os.urandom(n)
+
+
 class SeededBits:
     """Reproducible bits: a simulation, never a protection."""
 

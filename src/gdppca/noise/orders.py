@@ -1,14 +1,46 @@
-"""Secret orders of rows that are read in parts."""
+"""Secret orders of rows that are read in parts, and secret words for persons."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 _GROUP = 1024  # keys that one call of the hash gives
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # holds cells
+class Texts:
+    """Texts one after the other in memory, as bytes between places."""
+
+    data: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Texts of Python."""
+        together = "\0".join(texts).encode("utf-8", "surrogatepass")
+        data = np.frombuffer(together, dtype=np.uint8)
+        ends = np.append(np.flatnonzero(data == 0), len(data))
+        if not texts:
+            ends = ends[:0]
+        if len(ends) == len(texts):
+            return cls(data, np.append(0, ends + 1)[: len(texts)], ends)
+        each = [text.encode("utf-8", "surrogatepass") for text in texts]  # one holds a zero
+        places = np.cumsum([0, *map(len, each)])
+        return cls(np.frombuffer(b"".join(each), dtype=np.uint8), places[:-1], places[1:])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, some: slice) -> Texts:
+        """Some of them, which follow each other."""
+        return Texts(self.data, self.starts[some], self.stops[some])
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,15 +70,35 @@ class OrderKeys:
         """Keys of the first n rows of a part."""
         return self.of(np.arange(n), part) if n else np.empty(0, dtype=np.uint64)
 
-    def named(self, names: Iterable[str]) -> np.ndarray:
+    def named(self, names: Texts | np.ndarray) -> np.ndarray:
         """Two words of 64 bits for every name: a key, and what tells apart two of one key.
 
-        Names that differ share 128 bits with a probability that no δ is as small as.
+        Names are texts, without spaces and tabs around them, or whole numbers. Those that differ
+        share 128 bits of a keyed hash with a probability that no δ is as small as
+        (docs/proofs/persons.md).
         """
-        digests = [
-            hashlib.blake2b(
-                name.encode("utf-8", "surrogatepass"), key=self.secret, digest_size=16
-            ).digest()
-            for name in names
-        ]
-        return np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2)
+        from gdppca.noise.siphash import hash_numbers, hash_texts  # compiled where it is used
+
+        words = np.empty((len(names), 2), dtype=np.uint64)
+        if isinstance(names, Texts):
+            hash_texts(names.data, names.starts, names.stops, self._key_of_names, words)
+        else:
+            hash_numbers(names, self._key_of_names, words)
+        return words
+
+    @cached_property
+    def _key_of_names(self) -> np.ndarray:
+        digest = hashlib.blake2b(self.secret, digest_size=16, person=b"names of persons").digest()
+        return np.frombuffer(digest, dtype=np.uint64)
+
+
+def _mixed(words: np.ndarray) -> np.ndarray:
+    """Numbers that look random, of others; one to one."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def lots(keys: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """By which rows are chosen: of their person's key and of their place among its rows."""
+    return _mixed(keys + _MIXER * (places.astype(np.uint64) + np.uint64(1)))

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design, Parameters, Shares, design_of
 from gdppca.kernels import Blocks, Halves, OneSample
 from gdppca.planning.gaps import GapLaw
 from gdppca.planning.prediction import Angles, Law, expected_angles
 from gdppca.planning.promise import Promise
+from gdppca.planning.sparse import shrunken_angles
 from gdppca.planning.spectrum import Spectrum
 from gdppca.privacy import Event, GaussianEvent
 from gdppca.signs import Spherical, as_sign
@@ -26,13 +28,15 @@ from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
 from gdppca.steps.rates import PURPOSE as RATES
 from gdppca.steps.rates import Rates
-from gdppca.steps.refine import expected_scale_error
+from gdppca.steps.refine import Refinement, expected_scale_error
 from gdppca.steps.scale import PURPOSE as SCALE
-from gdppca.steps.scale import Scale
 from gdppca.steps.scatter import Scatter, ScatterNoise
 from gdppca.steps.score_map import MapCounts
+from gdppca.steps.staged import PURPOSE as CROSS
+from gdppca.steps.staged import StagedScatter
 from gdppca.steps.variances import Variances
 from gdppca.theory import rate_errors
+from gdppca.theory.second_stage import Foreseen, Noises, foreseen_stage
 
 # How long the search for a private centre is depends on how far the rows are from the origin, which
 # is not public: `CentreBudget.share` is for some tens of standard deviations. Shares of μ²:
@@ -43,6 +47,7 @@ _LOST_SEARCH = 0.9 * LONGEST_WALK  # what a search has taken when it gives up, a
 # centre and with pairs: Gaussian and Cauchy rows, 5 to 30 columns, without noise.
 _SAMPLING_LEFT = {True: 0.25, False: 0.5}
 _LOST_SCALE = 2.0  # errors of a scale's logarithm beyond are as bad as this, and might overflow
+_LOCATIONS, _SCALES = ("public", "private", "auto"), ("public", "private")
 _LEAST_GAP = 1e-9  # relative; below, no method tells two components apart
 
 
@@ -57,6 +62,7 @@ class Case:
     score_map: float
     spectrum: Spectrum
     promise: Promise = field(default_factory=Promise)
+    sparsity: int | None = None  # columns of a component; None: dense, where nothing is shrunk
 
     def changed(self, *, n_samples: int | None = None, **parameters: Any) -> Case:
         """The same but for some."""
@@ -66,8 +72,14 @@ class Case:
     @cached_property
     def design(self) -> Design:
         """The fit's own design, before anything is drawn."""
-        gaps, protected = self.promise.rates is not None, self.promise.protected
-        public = Public.of(self.n_samples, self.n_features, protected=protected, gaps=gaps)
+        public = Public.of(
+            self.n_samples,
+            self.n_features,
+            protected=self.promise.protected,
+            gaps=self.promise.rates is not None,
+            weighted=self.promise.weighted,
+            features=self.promise.features,
+        )
         shares = Shares(variances=self.variances, score_map=self.score_map)
         design = design_of(_with_public(self.asked, self.n_features), public, shares=shares)
         self._check_units(design)
@@ -86,10 +98,10 @@ class Case:
     @cached_property
     def state(self) -> State:
         """The state after all that is drawn before the matrix, as it is expected."""
-        state, scale, radius = self.design.start, self.design.step(Scale), self.design.step(Radius)
+        state, radius = self.design.start, self.design.step(Radius)
         state = state.with_(events=tuple(self._first_events.values()))
-        if scale is not None:
-            state = state.with_(events=(gaussian_event(SCALE, 1 / scale.mu),))
+        if self._scales is not None:
+            state = state.with_(events=(gaussian_event(SCALE, 1 / self._scales.mu),))
         if self._walk is not None:
             state = state.with_(events=(self._walk_event,))
         if self.centre == "private":
@@ -141,7 +153,37 @@ class Case:
         """What is expected to be drawn."""
         after = (self.design.step(Variances), self.design.step(MapCounts))
         more = (event for step in after if step is not None for event in step.events)
-        return (*self.state.events, self.level.event, *more)
+        return (*self.state.events, *self._matrix_events, *more)
+
+    @property
+    def _matrix_events(self) -> tuple[Event, ...]:
+        """The matrix, and a second stage where one is expected."""
+        event, stage = self.level.event, self.second_stage
+        if stage is None or not isinstance(event, GaussianEvent):
+            return (event,)
+        each = event.noise_multiplier
+        return (
+            gaussian_event(event.purpose, each / math.sqrt(stage.share)),
+            gaussian_event(CROSS, each / math.sqrt(1 - stage.share)),
+        )
+
+    @cached_property
+    def second_stage(self) -> Foreseen | None:
+        """What is to be expected of a second stage; None where none is."""
+        matrix, event = self.design.step(StagedScatter), self.level.event
+        centred = isinstance(self.state.scheme, OneSample)
+        if matrix is None or not centred or not isinstance(event, GaussianEvent):
+            return None
+        if self.sparsity is not None:  # shrinking takes hold before
+            return None
+        m, d, n = self.asked.n_components, self.n_features, self.n_samples
+        if m >= d:
+            return None
+        cross = event.noise_multiplier * matrix.public.moves.cross(1.0, n, d, m)
+        whole = Noises(self.level.noise_sd, cross)
+        return foreseen_stage(
+            self.spectrum.eigenvalues, m, n, whole, matrix.increments, matrix.margin
+        )
 
     @property
     def sign_name(self) -> str:
@@ -151,8 +193,15 @@ class Case:
     @property
     def scale_share(self) -> float:
         """Share of μ² that private scales take."""
-        scale = self.design.step(Scale)
-        return 0.0 if scale is None else scale.share
+        if self._scales is None:
+            return 0.0
+        left = self._mu**2 * (1 - sum(self.first_shares.values()))
+        return self._scales.mu**2 / left if math.isfinite(left) else self.asked.scale_share
+
+    @property
+    def _scales(self) -> Refinement | None:
+        """The last step of private scales, which shares its budget with the one before."""
+        return self.design.step(Refinement)
 
     @property
     def radius_share(self) -> float:
@@ -187,7 +236,8 @@ class Case:
         if self._walk is None:
             return False
         budget = self._walk.budget
-        return budget.share - budget.polish > _SURE_SEARCH
+        saved = 0.5 * self._far_away if self._starts_near else 0.0
+        return budget.share - budget.polish - saved > _SURE_SEARCH
 
     @property
     def doubts(self) -> Iterator[str]:
@@ -202,14 +252,36 @@ class Case:
 
     @property
     def _search_share(self) -> float:
-        """Share of μ² to find a private centre, halfway between rows at the origin and far away."""
+        """Share of μ² to find a private centre, halfway between rows at the start and far away.
+
+        Where it is publicly known what is typical, the rows are near.
+        """
+        assert self._walk is not None
+        saved = (1.0 if self._starts_near else 0.5) * self._far_away
+        return self._walk.budget.share - self._walk.budget.polish - saved
+
+    @property
+    def _far_away(self) -> float:
+        """Share of μ² that looks from far away would take beside the first one."""
         assert self._walk is not None
         budget = self._walk.budget
-        saved = 0.5 * max(budget.far_looks - 1, 0.0) * budget.far
-        return budget.share - budget.polish - saved
+        return max(budget.far_looks - 1, 0.0) * budget.far
+
+    @property
+    def _starts_near(self) -> bool:
+        """Whether something is known of the middle of every column."""
+        known = self.design.public.known("typical")
+        return known is not None and not np.isnan(known).any()
+
+    def released_law(self) -> Law:
+        """Law of the matrix that is released: with more noise where a second stage follows it."""
+        law, stage = self.law(), self.second_stage
+        if stage is None:
+            return law
+        return replace(law, noise_sd=law.noise_sd / math.sqrt(stage.share))
 
     def law(self) -> Law:
-        """Law of the noisy matrix."""
+        """Law of the noisy matrix, if all that is left is spent on it."""
         eigenvalues, moments = self.spectrum.seen_through(self.state.sign)
         law = Law(
             eigenvalues=eigenvalues,
@@ -272,26 +344,51 @@ class Case:
     @property
     def _scale_error(self) -> float:
         """Standard deviation of what the errors of private scales add to their logarithms."""
-        scale, centred = self.design.step(Scale), self.centre is not None
+        scale, centred = self._scales, self.centre is not None
         if scale is None:
             return 0.0
-        n, d = scale.public.n_seen, scale.public.n_features
+        n, d, sized = scale.public.n_seen, scale.public.n_features, scale.columns
+        k, unknown = len(sized.columns), len(sized.unknown)
         total, sampling = (
-            expected_scale_error(n, d, mu, centred=centred) for mu in (scale.mu, math.inf)
+            expected_scale_error(n, k, mu, centred=centred, unknown=unknown)
+            for mu in (scale.mu, math.inf)
         )
         error = math.sqrt(total**2 - (1 - _SAMPLING_LEFT[centred]) * sampling**2)
-        return min(error, _LOST_SCALE)
+        return min(error * math.sqrt(k / d), _LOST_SCALE)  # other columns have public scales
 
     def angles(self) -> Angles:
         """Expected sines; one for components of equal variance, which no method tells apart."""
         m = self.asked.n_components
-        angles = expected_angles(self.law(), m)
+        angles = self._angles(self.law())
         below = self._separated[:m]
         above = np.append(True, below[:-1])
         return Angles(
             sin_theta=angles.sin_theta if self.separated else 1.0,
             per_component=np.where(above & below, angles.per_component, 1.0),
         )
+
+    def _angles(self, law: Law) -> Angles:
+        m, k = self.asked.n_components, self.sparsity
+        if k is None or self.asked.calibration == "paper":  # which keeps plain eigenvectors
+            return self._staged(expected_angles(law, m))
+        return shrunken_angles(law, m, k, self.n_samples)
+
+    def _staged(self, angles: Angles) -> Angles:
+        """The same after a second stage, if one is expected.
+
+        Components turn among each other as the matrix lets them, which has a part of the budget.
+        """
+        stage = self.second_stage
+        if stage is None:
+            return angles
+        leading = self.spectrum.eigenvalues[: self.asked.n_components]
+        gaps = (leading[:, None] - leading) ** 2 + np.diag(np.full(len(leading), np.inf))
+        turned = np.minimum(0.5 * self.level.noise_sd**2 / np.maximum(gaps, 1e-300), 0.5).sum(
+            axis=0
+        )
+        beside = np.maximum(angles.per_component**2 - turned, 0.0) * stage.ratio**2
+        own = np.sqrt(np.minimum(beside + turned / stage.share, 1.0))
+        return Angles(sin_theta=angles.sin_theta * stage.ratio, per_component=own)
 
     @property
     def separated(self) -> bool:
@@ -312,6 +409,19 @@ def _with_public(asked: Parameters, d: int) -> Parameters:
         name: values for name, values in given.items() if _is_public(getattr(asked, name))
     }
     return replace(asked, **unnamed)
+
+
+def named_location(location: Any, n_features: int) -> str | None:
+    """Where the centre is to come from, as a user writes it; numbers are public ones."""
+    if location is None or isinstance(location, str):
+        return location and _validate.word_for_numbers(_LOCATIONS, location=location)
+    _validate.vector(n_features, location=location)
+    return "public"
+
+
+def named_scale(scale: Any) -> Any:
+    """Where scales are to come from, as a user writes it."""
+    return _validate.word_for_numbers(_SCALES, scale=scale) if isinstance(scale, str) else scale
 
 
 def _is_public(value: Any) -> bool:

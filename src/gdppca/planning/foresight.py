@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gdppca._errors import ParameterError
-from gdppca.design import Parameters, design_of
+from gdppca.design import Design, Parameters, design_of
+from gdppca.privacy import Event
 from gdppca.steps.base import Public
 
 
@@ -17,23 +18,38 @@ class Foresight:
     scaled: bool
     refusals: tuple[str, ...]
     doubts: tuple[str, ...]
+    debit: tuple[Event, ...] = ()  # what a ledger would be debited by; nothing of a refused fit
 
 
 def foreseen(public: Public, *, wants_scales: bool, **parameters: Any) -> Foresight:
     """Ask the design of a fit, with private scales where they are wanted and can be had."""
     if not wants_scales:
-        return Foresight(False, *_said(public, **parameters))
-    lost, doubts = _said(public, scale="private", **parameters)
+        return _said(public, **parameters)
+    scaled = _said(public, scale="private", **parameters)
+    lost = scaled.refusals or _lost_in_secret(public, scale="private", **parameters)
     if not lost:
-        return Foresight(True, (), doubts)
+        return replace(scaled, scaled=True)
     without = _said(public, **parameters)
-    return Foresight(False, lost + without[0], without[1])
+    return replace(without, refusals=lost + without.refusals)
 
 
-def _said(public: Public, **parameters: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    missing = "rates" if public.gaps else "refuse"
+def _said(public: Public, **parameters: Any) -> Foresight:
     try:
-        design = design_of(Parameters(missing=missing, **parameters), public)
+        design = _designed(public, **parameters)
     except ParameterError as error:
-        return (str(error),), ()
-    return tuple(design.lost), tuple(design.doubts)
+        return Foresight(False, (str(error),), ())
+    lost, doubts = tuple(design.lost), tuple(design.doubts)
+    if not public.moves.replaces:  # nothing may be refused because of a secret number
+        return Foresight(False, (), lost + doubts, design.debit)
+    return Foresight(False, lost, doubts, () if lost else design.debit)
+
+
+def _lost_in_secret(public: Public, **parameters: Any) -> tuple[str, ...]:
+    """What the owner is told would be lost though no fit may refuse it."""
+    return () if public.moves.replaces else tuple(_designed(public, **parameters).lost)
+
+
+def _designed(public: Public, **parameters: Any) -> Design:
+    missing = "rates" if public.gaps else "refuse"
+    neighbors = str(public.moves.neighbors)
+    return design_of(Parameters(missing=missing, neighbors=neighbors, **parameters), public)

@@ -15,32 +15,33 @@ from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca._words import counted
 from gdppca.design import Parameters
-from gdppca.planning.case import Case
+from gdppca.planning.case import Case, named_location, named_scale
 from gdppca.planning.prediction import expected_count
-from gdppca.planning.promise import Promise
+from gdppca.planning.promise import Promise, number_of_columns
+from gdppca.planning.sparse import checked_sparsity
 from gdppca.planning.spectrum import Spectrum, as_spectrum
-from gdppca.planning.words import OF_FAR_ROWS, shares_in_words, told_angle, told_count, told_promise
+from gdppca.planning.words import (
+    OF_FAR_ROWS,
+    WAYS,
+    rounded_up,
+    shares_in_words,
+    told_angle,
+    told_count,
+    told_promise,
+    told_sparsity,
+)
 from gdppca.privacy import Event
-
-LOCATIONS = ("public", "private", "auto")
-SCALES = ("public", "private")
-WAYS: dict[str | None, str] = {  # to compare rows, by the centre that they need
-    None: "pairs of rows",
-    "private": "private centre",
-    "public": "public centre",
-}
+from gdppca.tables.wishes import Wishes
 
 _EPSILONS = (1e-3, 1e3)  # where a needed ε is looked for
 _ROWS = (2, 10**9)
-_NO_ERROR = 1e-9
-_PRECISION = 1e-3  # of an answer, which is rounded up to three digits
+_NO_ERROR, _PRECISION = 1e-9, 1e-3  # of an answer, which is rounded up to three digits
 
-_MOST_FEATURES = 2000  # beyond, a prediction would take minutes
 PLAN_FIELDS = (
     "n_samples", "n_features", "n_components", "epsilon", "delta", "statistic", "spectrum",
     "sin_theta", "per_component", "noise_sd", "detectable",
 )  # fmt: skip
-NEWER_FIELDS = ("sign", "scales", "budget", "unit", "neighbors", "missing")  # earlier plans lack
+NEWER_FIELDS = ("sign", "scales", "budget", "unit", "neighbors", "missing", "sparsity")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,6 +133,11 @@ class Plan:
     def missing(self) -> float:
         """Mean share of missing cells that is expected."""
         return self.case.promise.missing
+
+    @property
+    def sparsity(self) -> int | None:
+        """About how many columns have a part in each component; None where all may."""
+        return self.case.sparsity
 
     @property
     def scales(self) -> str:
@@ -260,6 +266,7 @@ class Plan:
             "spectrum": self.spectrum.words,
             "per_component": self.per_component.tolist(),
             "sign": self.case.sign_name,
+            "sparsity": "dense" if self.sparsity is None else self.sparsity,
         }
         fields = (*PLAN_FIELDS, *NEWER_FIELDS)
         return {name: plain[name] if name in plain else getattr(self, name) for name in fields}
@@ -273,7 +280,7 @@ class Plan:
             *self.doubts,
             *([OF_FAR_ROWS] if self.doubtful else []),
             *told_promise(self.case.promise),
-            f"This is for {self.spectrum.words}.",
+            f"This is for {self.spectrum.words}{told_sparsity(self.sparsity)}.",
         )
 
     def _error(self, **changes: Any) -> float:
@@ -293,17 +300,12 @@ class Plan:
             raise ParameterError(f"`target` would need {of} above {ends[1]:g}, got {target:g}.")
         if excess(low) <= 0:
             return ends[0]
-        return _rounded_up(math.exp(brentq(excess, low, high, xtol=_PRECISION) + _PRECISION))
-
-
-def _rounded_up(number: float) -> float:
-    step = 10.0 ** (math.floor(math.log10(number)) - 2)
-    return float(f"{math.ceil(number / step - 1e-9) * step:.3g}")
+        return rounded_up(math.exp(brentq(excess, low, high, xtol=_PRECISION) + _PRECISION))
 
 
 def plan(
     n_samples: int,
-    n_features: int,
+    n_features: int | None = None,
     *,
     epsilon: float = 1.0,
     delta: float = 1e-6,
@@ -320,9 +322,12 @@ def plan(
     scale_share: float = 0.2,
     variances: float = 0.0,
     score_map: float = 0.0,
-    unit: str = "row",
+    unit: str | None = None,
     neighbors: str = "replace-one",
     missing: Any = "refuse",
+    sparsity: int | None = None,
+    description: Any = None,
+    stages: str = "one",
 ) -> Plan:
     r"""Predict the accuracy of `DPPCA` before any budget is spent.
 
@@ -331,7 +336,8 @@ def plan(
     Parameters
     ----------
     n_samples, n_features : int
-        Shape of the table; with ``unit="person"`` the number of persons.
+        Shape of the table; with ``unit="person"`` the number of persons. A description tells the
+        number of columns, those of categories' levels included.
     epsilon, delta : float, default 1.0 and 1e-6
         The budget.
     spectrum : None, array of shape (d,), str, path or Release, default None
@@ -340,23 +346,25 @@ def plan(
         None takes each component twice as large as the next and the last five times the rest:
         10, 5, 1, …, 1 for two components. With scales it is about the columns divided by them. For
         a sign with a public radius it is in the units that the radius has.
-    n_components : int, default 2
-        Number of directions.
-    sign, radius, quantile, quantile_share, pairs, calibration, scale_share
+    n_components, sign, radius, quantile, quantile_share, pairs, calibration, scale_share, stages
         As for `DPPCA`.
-    location : "auto", "private", None, "public" or array of shape (d,), default "auto"
-        As for `DPPCA`; "public" stands for a public centre that need not be named.
-    scale : None, "private", "public" or array of shape (d,), default None
-        As for `DPPCA`; "public" stands for public scales that need not be named.
+    location, scale
+        As for `DPPCA`; "public" stands for a public centre or public scales that need not be named.
     variances, score_map : float, default 0
-        Shares of the budget for variances and a score map, as for `DPPCA.fit_release`.
-    unit : "row" or "person", default "row"
-        Who is protected. A person counts as one row here; several rows do a little better.
+        Shares of the budget, as for `DPPCA.fit_release`.
+    unit : None, "row" or "person", default None
+        Who is protected; None is "row", or "person" where the description names the column of
+        persons. A person counts as one row here; several rows do a little better.
     neighbors : "replace-one" or "add-remove", default "replace-one"
         As for `DPPCA`. With "add-remove" the number of rows is secret, and `n_samples` a guess.
     missing : "refuse", "rates", float or array of shape (d,), default "refuse"
         As for `DPPCA`; or the share of cells that are expected to be missing, or one for each
         column, for a fit with ``missing="rates"``.
+    sparsity : None or int, default None
+        About how many columns have a part in each component, the same ones in all: there shrunken
+        loadings are nearer. None: all columns have, and shrinking gains nothing.
+    description : Description, str or path, optional
+        As for `DPPCA.fit`: what is typical and how far columns spread saves budget.
 
     Returns
     -------
@@ -366,9 +374,8 @@ def plan(
     Notes
     -----
     **Privacy.** Nothing is spent: no row is seen. An earlier release is post-processed.
-
     Noise and events come from the code that the fit runs. How long the search for a private centre
-    takes and how large a private radius is depend on the rows: they are expected values.
+    takes, how large a private radius is, when a second stage begins: these are expected values.
 
     An elliptical law is taken for granted; for other signs than the spherical one a Gaussian law.
     Then the law of the noisy matrix is known, and the angles are averaged over a fixed set of draws
@@ -387,13 +394,12 @@ def plan(
     >>> plan(2000, 10, location="public", missing=0.4).sin_theta > 0.1
     True
     """
-    d = _validate.count(n_features=n_features)
-    if d > _MOST_FEATURES:
-        raise ParameterError(f"`n_features` must not exceed {_MOST_FEATURES} for a plan, got {d}.")
+    table = Wishes(description=description).settled().description
+    d = number_of_columns(n_features, table)
     m = _validate.count(n_components=n_components)
     if m > d:
         raise ParameterError(f"`n_components` must be at most the {d} columns, got {m}.")
-    promise = Promise.of(unit, neighbors, missing, d)
+    promise = Promise.of(unit, neighbors, missing, d, table)
     asked = Parameters(
         n_components=m,
         epsilon=_validate.budget(epsilon=epsilon),
@@ -402,13 +408,14 @@ def plan(
         radius=radius,
         quantile=quantile,
         quantile_share=quantile_share,
-        location=_named_location(location, d),
+        location=named_location(location, d),
         pairs=pairs,
-        scale=_validate.one_of(SCALES, scale=scale) if isinstance(scale, str) else scale,
+        scale=named_scale(scale),
         scale_share=scale_share,
         calibration=calibration,
         neighbors=str(promise.protected.neighbors),
         missing="refuse" if promise.rates is None else "rates",
+        stages=stages,
     )
     case = Case(
         n_samples=_validate.count(n_samples=n_samples, at_least=2),
@@ -418,21 +425,13 @@ def plan(
         score_map=score_map,
         spectrum=as_spectrum(spectrum, d, m),
         promise=promise,
+        sparsity=checked_sparsity(sparsity, d),
     )
     return _planned(case)
 
 
-def _named_location(location: Any, n_features: int) -> str | None:
-    if location is None:
-        return None
-    if isinstance(location, str):
-        return _validate.one_of(LOCATIONS, location=location)
-    _validate.vector(n_features, location=location)
-    return "public"
-
-
 def _planned(case: Case) -> Plan:
-    law, angles, asked = case.law(), case.angles(), case.asked
+    law, angles, asked = case.released_law(), case.angles(), case.asked
     return Plan(
         case=case,
         n_samples=case.n_samples,

@@ -72,6 +72,11 @@ class Law:
     scale_error: float = 0.0
     gaps: GapLaw | None = None
 
+    @property
+    def even(self) -> bool:
+        """Whether the noise of all entries is the same, whatever the loadings are."""
+        return self.gaps is None and self.scale_error == 0
+
     def draws(self, number: int) -> Iterator[np.ndarray]:
         """Stacks of noisy matrices; the same random numbers whatever the law."""
         d = len(self.eigenvalues)
@@ -116,8 +121,8 @@ class Angles:
 def expected_angles(law: Law, n_components: int) -> Angles:
     """Mean sines of the angles between the leading eigenvectors and the true ones."""
     number = _number_of_draws(len(law.eigenvalues))
-    sines = [_sines(_leading(stack, n_components)) for stack in law.draws(number)]
-    largest, *single = np.minimum(np.concatenate(sines).mean(axis=0), 1.0)
+    seen = [sines(_leading(stack, n_components)) for stack in law.draws(number)]
+    largest, *single = np.minimum(np.concatenate(seen).mean(axis=0), 1.0)
     return Angles(sin_theta=float(largest), per_component=np.array(single))
 
 
@@ -130,7 +135,7 @@ def _leading(stack: np.ndarray, m: int) -> np.ndarray:
     return np.array(few)[:, :, ::-1]
 
 
-def _sines(vectors: np.ndarray) -> np.ndarray:
+def sines(vectors: np.ndarray) -> np.ndarray:
     """Per matrix, of the subspace's largest angle, then of each column's own.
 
     The truth is the unit vectors.

@@ -10,9 +10,15 @@ from gdppca.planning.case import Case
 from gdppca.planning.promise import Promise
 from gdppca.privacy import Unit
 
+WAYS: dict[str | None, str] = {  # to compare rows, by the centre that they need
+    None: "pairs of rows",
+    "private": "private centre",
+    "public": "public centre",
+}
 OF_FAR_ROWS = (
-    "Whether a private centre is found depends on how far the rows are from the origin: the error "
-    "may be half or twice of this. Subtract public values, or compare pairs."
+    "Whether a private centre is found depends on how far the rows are from the origin, or from "
+    "what is called typical: the error may be half or twice of this. Subtract public values, or "
+    "compare pairs."
 )
 
 
@@ -43,6 +49,14 @@ OF_SECRET_SIZE = (
     "The number of {who} is secret and the one given here a guess. Adding or removing one of the "
     "{who} is protected, which is less than replacing one at the same epsilon."
 )
+OF_GUESSES = (
+    "What the description calls typical is taken to be right within about one spread, and a spread "
+    "within a factor of two."
+)
+OF_WEIGHTS = (
+    "Weights are taken to be all the largest one: noise over signal grows by the largest weight "
+    "over the mean one."
+)
 OF_GAPS = (
     "{share} of the cells are expected to be missing, completely at random: where they are missing "
     "because of what they hold, the directions are wrong at any budget."
@@ -55,8 +69,19 @@ def told_promise(promise: Promise) -> Iterator[str]:
         yield OF_PERSONS
     if promise.secret_size:
         yield OF_SECRET_SIZE.format(who=promise.who)
+    if promise.guessed:
+        yield OF_GUESSES
+    if promise.weighted:
+        yield OF_WEIGHTS
     if promise.rates is not None:
         yield OF_GAPS.format(share=percent(promise.missing))
+
+
+def told_sparsity(sparsity: int | None) -> str:
+    """What is taken for granted of the loadings, after the spectrum."""
+    if sparsity is None:
+        return ""
+    return f", and about {counted(sparsity, 'column')} with a part in each component"
 
 
 def shares_in_words(case: Case) -> str:
@@ -92,9 +117,20 @@ def _parts_of_the_rest(case: Case) -> dict[str, float]:
         "the scales take": scales,
         "the search for a centre takes about": centre,
     }
-    taken["the matrix gets"] = 1 - sum(taken.values())
+    left, stage = 1 - sum(taken.values()), case.second_stage
+    if stage is None:
+        taken["the matrix gets"] = left
+    else:
+        taken["the matrix gets about"] = left * stage.share
+        taken["a second stage about"] = left * (1 - stage.share)
     return {what: share for what, share in taken.items() if share}
 
 
 def _told(parts: dict[str, float]) -> str:
     return listed([f"{what} {100 * share:.3g} %" for what, share in parts.items()])
+
+
+def rounded_up(number: float) -> float:
+    """An answer with three digits that is enough."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return float(f"{math.ceil(number / step - 1e-9) * step:.3g}")

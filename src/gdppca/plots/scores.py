@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import ParameterError
-from gdppca.plots.style import COLOURS, GREY, caption, legend, new_figure, short
+from gdppca.plots.style import (
+    COLOURS,
+    GREY,
+    Size,
+    axes_for,
+    caption,
+    legend,
+    new_figure,
+    short,
+)
+from gdppca.plots.style import title as titled
 from gdppca.releases import Release, ScoreMap
 
 if TYPE_CHECKING:
@@ -19,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
+_SIZE = (5.8, 5.0)  # inches, of one panel
 STYLES = ("heat", "points")
 _MARKERS = "o^sDvP*"  # a second sign of the group, for print
 _NOISE_SDS = 2.0  # counts below so many are drawn as noise
@@ -28,7 +40,11 @@ _LAYERS = 8  # groups are drawn in turns, so that none lies on top of all others
 
 
 def score_figure(
-    source: Release | ScoreMap, *, style: str = "heat", random_state: int | None = None
+    source: Release | ScoreMap,
+    *,
+    style: str = "heat",
+    random_state: int | None = None,
+    size: Size | None = None,
 ) -> Figure:
     """Draw a private score map with its guarantee as a caption.
 
@@ -40,6 +56,8 @@ def score_figure(
         One heat map per group, or made-up points coloured by group.
     random_state : None or int, default None
         Seed of the made-up points; it has nothing to do with privacy.
+    size : (float, float), optional
+        Width and height of the figure, in inches; as large as its panels need if left out.
 
     Returns
     -------
@@ -64,11 +82,12 @@ def score_figure(
     """
     shown = map_of(source)
     if _validate.one_of(STYLES, style=style) == "points":
-        figure = new_figure(figsize=(5.6, 5.0), dpi=150)
+        usual = _SIZE if shown.groups is None else (_SIZE[0] + 2.0, _SIZE[1])
+        figure = new_figure(figsize=size or usual)
         score_points(shown, figure.subplots(), random_state=random_state)
         note = _points_note(shown)
     else:
-        figure = _heat_figure(shown)
+        figure = _heat_figure(shown, size)
         note = _heat_note(shown)
     alone = "Map alone: " if source is shown else ""
     caption(figure, note, f"{alone}{source.guarantee}")
@@ -89,36 +108,69 @@ def map_of(source: Release | ScoreMap) -> ScoreMap:
     return source.score_map
 
 
+def together(shown: ScoreMap) -> ScoreMap:
+    """The map of all groups in one; noises add up."""
+    if shown.groups is None:
+        return shown
+    return replace(
+        shown,
+        groups=None,
+        counts=shown.counts.sum(axis=0, keepdims=True),
+        outside=shown.outside.sum(keepdims=True),
+        noise_sd=shown.noise_sd * math.sqrt(len(shown.counts)),
+    )
+
+
 def score_heatmap(
-    source: Release | ScoreMap, axes: Axes, *, group: int = 0, highest: float | None = None
+    source: Release | ScoreMap,
+    ax: Axes | None = None,
+    *,
+    group: int = 0,
+    highest: float | None = None,
+    size: Size | None = None,
 ) -> ScalarMappable:
     """Noisy counts of one group as colours, darker for more; what may be noise alone is white.
 
-    `highest` is the count of the darkest colour, for panels that share one scale. Returns what a
-    colour bar needs.
+    `highest` is the count of the darkest colour, for panels that share one scale. Drawn on the
+    axes `ax`, or on those of a new figure of this `size` in inches. Returns what a colour bar
+    needs; its ``axes`` are those drawn on.
     """
     shown = map_of(source)
     if group not in range(len(shown.counts)):
         raise ParameterError(f"`group` must be below {len(shown.counts)}, got {group!r}.")
+    axes = axes_for(ax, size, _SIZE)
     counts = shown.counts[group]
     above = np.ma.masked_less(np.maximum(counts, 0), max(_floor(shown), 1e-9))
     mesh = axes.pcolormesh(
         shown.x_edges, shown.y_edges, above.T, cmap=_shades(), vmin=0, vmax=highest, rasterized=True
     )
     if shown.groups is not None:
-        axes.set_title(short(shown.groups[group]), parse_math=False)
+        titled(axes, short(shown.groups[group]))
     _finish(shown, axes)
     return mesh
 
 
 def score_points(
-    source: Release | ScoreMap, axes: Axes, *, random_state: int | None = None
-) -> None:
-    """Made-up points that are spread as the map says, one colour and marker per group."""
+    source: Release | ScoreMap,
+    ax: Axes | None = None,
+    *,
+    points: int | None = None,
+    jitter: float = 1.0,
+    random_state: int | None = None,
+    size: Size | None = None,
+) -> Axes:
+    """Made-up points that are spread as the map says, one colour and marker per group.
+
+    As many `points` as wanted, or about one for each row and 20,000 at most, with the `jitter` of
+    `ScoreMap.points`. Drawn on the axes `ax`, or on those of a new figure of this `size` in inches;
+    returns them.
+    """
     shown = map_of(source)
-    points = shown.points(random_state)[:: _thinning(shown)]
-    size = float(np.clip(10_000 / max(len(points), 1), 3, 16))
-    tables = [points[points["group"] == k] for k in range(len(shown.counts))]
+    axes = axes_for(ax, size, _SIZE)
+    wanted = drawn_points(shown) if points is None else points
+    points_ = shown.points(random_state, size=wanted, jitter=jitter)
+    area = float(np.clip(10_000 / max(len(points_), 1), 3, 16))
+    tables = [points_[points_["group"] == k] for k in range(len(shown.counts))]
     for part, (k, own) in itertools.product(range(_LAYERS), enumerate(tables)):
         layer = own[part::_LAYERS]
         look: dict[str, Any] = {
@@ -127,16 +179,17 @@ def score_points(
         }
         label = str(k) if part == 0 else None
         axes.scatter(
-            layer["x"], layer["y"], s=size, alpha=0.6, lw=0, label=label, rasterized=True, **look
+            layer["x"], layer["y"], s=area, alpha=0.6, lw=0, label=label, rasterized=True, **look
         )
     if shown.groups is not None:
         _legend(axes, shown.groups)
     _finish(shown, axes)
+    return axes
 
 
 def _legend(axes: Axes, names: tuple[str, ...]) -> None:
     """Names as they are: matplotlib would hide some of them and read others as formulas."""
-    shown = legend(axes, loc="upper left", bbox_to_anchor=(1, 1))
+    shown = legend(axes, "beside")
     for text, name in zip(shown.get_texts(), names, strict=True):
         text.set(text=short(name), parse_math=False)
     for handle in shown.legend_handles:
@@ -152,9 +205,9 @@ def _shades() -> Colormap:
     return ListedColormap(colormaps["YlGnBu"](np.linspace(0.15, 1, 256)))
 
 
-def _thinning(shown: ScoreMap) -> int:
-    """Every how manieth point is drawn."""
-    return math.ceil(shown.estimate().sum() / MOST_POINTS) or 1
+def drawn_points(shown: ScoreMap) -> int:
+    """About one for each row inside the frame, and not more than a picture can show."""
+    return min(round(float(shown.estimate().sum())), MOST_POINTS)
 
 
 def _floor(shown: ScoreMap) -> float:
@@ -169,12 +222,12 @@ def _finish(shown: ScoreMap, axes: Axes) -> None:
     axes.spines[:].set_color(GREY)  # all four: they are the frame
 
 
-def _heat_figure(shown: ScoreMap) -> Figure:
+def _heat_figure(shown: ScoreMap, size: Size | None) -> Figure:
     tables = len(shown.counts)
     across = min(tables, _ACROSS)
     lines = math.ceil(tables / across)
-    width = 5.8 if tables == 1 else 1.2 + 3.3 * across
-    figure = new_figure(figsize=(width, 5.0 if tables == 1 else 0.9 + 3.1 * lines), dpi=150)
+    usual = _SIZE if tables == 1 else (1.2 + 3.3 * across, 0.9 + 3.1 * lines)
+    figure = new_figure(figsize=size or usual)
     heat_maps(shown, figure)
     return figure
 
@@ -216,6 +269,7 @@ def _heat_note(shown: ScoreMap) -> str:
 
 
 def _points_note(shown: ScoreMap) -> str:
-    part = "" if _thinning(shown) == 1 else f" 1 in {_thinning(shown)} is drawn."
+    inside = float(shown.estimate().sum())
+    part = f" About 1 in {inside / MOST_POINTS:.2g} is drawn." if inside > MOST_POINTS else ""
     source = "noisy counts" if shown.noise_sd else "counts without noise"
     return f"Made-up points, spread as {source} say; none is a person.{part}"

@@ -21,7 +21,9 @@ SELDOM = 0.05  # chance of a factor above what is usual
 MILLION = 1e6  # beyond, a factor is not told
 _STRONG, _WEAK = 1.0, 10.0  # what ε is commonly called up to, and from
 _PURPOSES = {
+    "fit": "the components, with all that finding them takes",
     "scatter": "the matrix that the components come from",
+    "cross": "how the rows lie across those components",
     "projection": "the matrix that the components come from",
     "radius": "the length beyond which differences are cut",
     "centre": "the centre of the table",
@@ -176,12 +178,20 @@ def examples(guarantee: Guarantee) -> str:
     if guarantee.odds_factor(exceeded) > MILLION:
         return ""
     before = listed([*map(percent, GUESSES)], "or")
-    most, mostly = (_become(guarantee.odds_factor(chance)) for chance in (exceeded, SELDOM))
+    most, times = _become(guarantee.odds_factor(exceeded)), usual_factor(guarantee)
+    mostly = most if times is None else _become(times)
     usual = f"; in 95 of 100 such releases at most {mostly}" if mostly != most else ""
     return (
         f"{'But for that chance' if exceeded else 'So'}, a guess that was "
         f"{before} likely before is at most {most} likely after{usual}."
     )
+
+
+def usual_factor(guarantee: Guarantee) -> float | None:
+    """By how much odds rise in 95 of 100 releases; None where more is promised anyway."""
+    exceeded = chance_of_more(guarantee)
+    times = guarantee.odds_factor(SELDOM)
+    return times if exceeded < SELDOM and times <= guarantee.odds_factor(exceeded) else None
 
 
 def _become(times: float) -> str:
@@ -196,9 +206,9 @@ def told(guarantee: Guarantee) -> str:
 
 
 def chance(delta: float) -> str:
-    """A probability as one in so many, never understated."""
+    """A probability as one in so many, never understated; a large one in per cent."""
     if delta > 0.1:
-        return rounded_up(delta, 2)
+        return percent(delta, math.ceil)
     many = 1 / delta * (1 + 1e-9)
     step = 10.0 ** max(math.floor(math.log10(many)) - 2, 0)
     return f"1 in {math.floor(many / step) * step:,.0f}".replace(" ", "\N{NO-BREAK SPACE}")

@@ -13,12 +13,15 @@ from gdppca.kernels import AllPairs, Blocks, Halves, OneSample, Scheme
 from gdppca.linalg import packed_length
 from gdppca.noise.gaussian import lattice_slack
 from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent, Unit
+from gdppca.privacy.accounting import gdp_mu
 from gdppca.privacy.assumptions import one_of_groups
 from gdppca.releases.loadings import check_shrunk
 from gdppca.releases.origin import Origin, derived_origins
+from gdppca.releases.second_stage import check_second_stage
 from gdppca.sensitivity import CALIBRATIONS, scatter_sensitivity
 from gdppca.signs import sign_from_description
 from gdppca.signs.base import cut_off
+from gdppca.steps.staged import LEAST_COLUMNS
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -48,7 +51,10 @@ def check_consistency(release: Release) -> None:
         if not math.isclose(release.centre_bias, release.bias_of_events(), rel_tol=1e-6):
             raise ReleaseError("The release's error of the centre does not follow from its events.")
         _check_noise(release, _scheme(scheme), sign["sup_norm"])
-    _check_components(release.plain_components, K)
+    stage, same = release.second_stage, release.library_version == __version__
+    check_second_stage(release, same_version=same)
+    _check_components(release.plain_components if stage is None else stage.directions, K)
+    _require_orthonormal(release.plain_components)
     if release.loadings is not None:
         _check_loadings(release)
 
@@ -109,11 +115,13 @@ def _scheme(described: dict[str, Any]) -> Scheme:
 def _check_noise(release: Release, scheme: Scheme, sup_norm: float) -> None:
     """The noise must be what the recorded event says, for this sign, scheme and shape."""
     events = [event for event in release.guarantee.events if event.purpose == "scatter"]
+    private = all(isinstance(event, GaussianEvent) for event in events)
     match events:
         case [NonPrivateEvent()]:
             fits = release.noise_sd == 0
-        case [GaussianEvent(noise_multiplier=stated)] if release.noise_sd > 0:
-            fits = _follows(release, stated, scheme, sup_norm)
+        case [_, *more] if private and release.noise_sd > 0:
+            staged = not more or _may_be_staged(release)  # in increments, and averaged
+            fits = staged and _follows(release, 1 / gdp_mu(events), scheme, sup_norm)
         case _:
             fits = False
     if not fits:
@@ -121,6 +129,12 @@ def _check_noise(release: Release, scheme: Scheme, sup_norm: float) -> None:
             "The release's `noise_sd` does not follow from its events, sign and shape. It was "
             "edited, or made by an incompatible version."
         )
+
+
+def _may_be_staged(release: Release) -> bool:
+    """Whether a matrix may have been drawn in increments: around a centre, from so many columns."""
+    centred = release.scheme is not None and release.scheme["name"] == "one-sample"
+    return centred and release.n_features >= LEAST_COLUMNS
 
 
 def _follows(release: Release, stated: float, scheme: Scheme, sup_norm: float) -> bool:
@@ -157,18 +171,21 @@ def _check_loadings(release: Release) -> None:
     """Shrunken loadings follow from the matrix; where nothing was shrunk, all is plain."""
     assert release.loadings is not None
     V = release.components
-    if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
-        raise ReleaseError("The release's components are not orthonormal.")
+    _require_orthonormal(V)
     if not release.loadings.shrunk and not np.array_equal(V, release.plain_components):
         raise ReleaseError("The release's components are not the plain ones that it says they are.")
     if release.library_version == __version__:  # another may shrink in another way
         check_shrunk(release)
 
 
-def _check_components(V: np.ndarray, K: np.ndarray) -> None:
-    """Components must be leading eigenvectors of the matrix."""
+def _require_orthonormal(V: np.ndarray) -> None:
     if not np.allclose(V @ V.T, np.eye(len(V)), atol=1e-8):
         raise ReleaseError("The release's components are not orthonormal.")
+
+
+def _check_components(V: np.ndarray, K: np.ndarray) -> None:
+    """Components must be leading eigenvectors of the matrix."""
+    _require_orthonormal(V)
     image = V @ K
     values = np.einsum("id,id->i", image, V)
     leading = np.linalg.eigvalsh(K)[::-1][: len(V)]

@@ -15,10 +15,10 @@ import numpy as np
 from gdppca._errors import ReleaseError
 
 FORMAT = "gdppca-release"
-VERSION = 4
+VERSION = 5
 _ADDED = (
     *("variances", "score_map", "plan", "scale_error", "rates", "description"),
-    *("loadings", "max_loadings"),
+    *("loadings", "max_loadings", "entries", "second_stage"),
 )  # since 1
 _BEFORE = {"unit": "row", "neighbors": "replace-one"}  # what there was alone, up to 3
 _OPTIONAL = ("centre_origin", "centre_bias", "scale_origin")  # which early files of 3 lack too

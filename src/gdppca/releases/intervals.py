@@ -11,8 +11,11 @@ from gdppca._errors import ParameterError, ReleaseError
 from gdppca.releases.loadings import independent_rows, shrunk_for
 from gdppca.releases.noise_floor import rate_error
 from gdppca.releases.release import Release
-from gdppca.theory import LoadingIntervals, loading_intervals
+from gdppca.releases.second_stage import staged_for
+from gdppca.theory import LoadingIntervals, ShrunkLoadings, loading_intervals
 from gdppca.theory.intervals import PRIVACY, PRIVACY_AND_SAMPLING, about
+
+_SMALL = 1e-100  # sizes of a matrix between this and its inverse have squares that are floats
 
 
 def release_intervals(
@@ -49,7 +52,7 @@ def release_intervals(
     >>> X = np.random.default_rng(0).normal(size=(5000, 4)) * [30, 10, 1, 1]
     >>> release = DPPCA(n_components=2, epsilon=1.0, delta=1e-6, random_state=0).fit(X).release_
     >>> release_intervals(release).angles.round(3)
-    array([0.002, 0.005])
+    array([0.002, 0.003])
     """
     if release.scatter is None or not len(release.components):
         raise ReleaseError("The release holds no noisy matrix or no components.")
@@ -60,10 +63,13 @@ def release_intervals(
         )
     if release.loadings is not None and release.loadings.shrunk:
         return _after_shrinking(release, _validate.fraction(level=level), sampling=sampling)
+    if release.second_stage is not None:
+        return _after_second_stage(release, _validate.fraction(level=level), sampling=sampling)
     m = len(release.components)
+    unit = _unit(release.scatter)
     found = loading_intervals(
-        release.scatter,
-        release.noise_sd,
+        release.scatter / unit,
+        release.noise_sd / unit,
         independent_rows(release),
         m,
         level,
@@ -83,10 +89,31 @@ def release_intervals(
     )
 
 
+def _unit(scatter: np.ndarray) -> float:
+    """What to divide a matrix by whose squares are no floats; directions do not feel it."""
+    size = float(np.abs(scatter).max())
+    return 1.0 if _SMALL < size < 1 / _SMALL else max(size, np.finfo(float).tiny)
+
+
 def _after_shrinking(release: Release, level: float, *, sampling: bool) -> LoadingIntervals:
     """Posterior intervals, about rows or population whichever of them was shown."""
     found = shrunk_for(release, "population" if sampling else "rows")
     assert found is not None
+    return _gaussian(release, found, level, sampling=sampling)
+
+
+def _after_second_stage(release: Release, level: float, *, sampling: bool) -> LoadingIntervals:
+    """Intervals of both stages together."""
+    found = staged_for(release, "population" if sampling else "rows")
+    if found is None:
+        raise ReleaseError("The release's matrix does not carry its second stage.")
+    return _gaussian(release, found, level, sampling=sampling)
+
+
+def _gaussian(
+    release: Release, found: ShrunkLoadings, level: float, *, sampling: bool
+) -> LoadingIntervals:
+    """Intervals by standard deviations, around loadings that may be others than those shown."""
     shown = release.components
     same = np.where(np.einsum("kd,kd->k", found.components, shown) > 0, 1.0, -1.0)[:, None]
     turned = replace(found, components=same * found.components)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Wish = Literal["plain", "shrunk"]
 WISHES: tuple[Wish, ...] = get_args(Wish)
-DEFAULT: Wish = "plain"  # what `DPPCA` shows unless it is told
+DEFAULT: Wish = "shrunk"  # what `DPPCA` shows unless it is told
 _TOLERANCE = 1e-6  # within which a file must hold what follows from its matrix
 
 
@@ -121,6 +121,7 @@ def shrunk_for(release: Release, target: str) -> ShrunkLoadings | None:
         scale_error=release.scale_error,
         rates=release.rates,
         rate_error=rate_error(release),
+        cross=release.second_stage,
     )
 
 

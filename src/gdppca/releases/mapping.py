@@ -11,10 +11,12 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design, run
+from gdppca.ledgers import Booking
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy.assumptions import PUBLIC_FRAME
 from gdppca.privacy.budget import warn_of_large_delta
+from gdppca.releases.files import checksum
 from gdppca.releases.rows import ledger_of, opened_for, release_of, require_replacing, state_of
 from gdppca.releases.score_map import ScoreMap, published_map
 from gdppca.steps.score_map import MapCounts, Span
@@ -142,9 +144,12 @@ def score_map(
         start=state_of(release),
         assumptions=(PUBLIC_FRAME,) if public_frame else (),
     )
-    address = ledger_of(pca, ledger)
-    state = run(design, replace(table, codes=codes), source, address)
-    return published_map(step, design, state, address is not None, source.seeded)
+    asked = {"epsilon": epsilon, "delta": delta, "axes": list(chosen), "kind": kind, "noise": noise}
+    booking = Booking(ledger_of(pca, ledger), "score_map", asked)
+    state = run(design, replace(table, codes=codes), source, booking)
+    shown = published_map(step, design, state, booking.address is not None, source.seeded)
+    booking.complete(checksum(shown.to_dict()))
+    return replace(shown, entries=booking.entries)
 
 
 def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:

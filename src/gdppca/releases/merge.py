@@ -48,8 +48,8 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
     -------
     Release
         The weighted mean of the matrices and its directions, shrunk where those of all parts were
-        asked to be for one target. What the parts hold beside that (variances, score map, plan) is
-        left out.
+        asked to be for one target. What the parts hold beside that (variances, score map, plan,
+        a second stage) is left out.
 
     Notes
     -----
@@ -110,6 +110,7 @@ def merge_releases(releases: Sequence[Release], n_components: int | None = None)
         scale_error=_largest_error(parts),
         guarantee=parallel_guarantee([part.guarantee for part in parts], groups),
         method=first.method,
+        entries=tuple(dict.fromkeys(each for part in parts for each in part.entries)),
         **gaps,
     )
     targets = {None if part.loadings is None else part.loadings.target for part in parts}

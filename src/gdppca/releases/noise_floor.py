@@ -47,19 +47,31 @@ def known_noise(release: Release) -> KnownNoise:
 
 def rate_error(release: Release) -> np.ndarray | None:
     """Standard deviations of the rates, by what was drawn for them."""
-    rates, d = release.rates, release.n_features
-    if rates is None:
+    if release.rates is None:
         return None
-    drawn = [
+    return rate_errors(release.rates, rate_noise(release), rows_looked_at(release))
+
+
+def rate_noise(release: Release) -> float:
+    """Standard deviation of the noise on each rate, before they were drawn to their mean."""
+    drawn = multipliers_for(release, RATES)
+    groups = (release.scheme or {}).get("groups", 1)  # merged groups have noise of their own
+    sides = math.sqrt(release.n_features * groups)
+    return sides / rows_looked_at(release) * drawn[0] if drawn else 0.0
+
+
+def multipliers_for(release: Release, purpose: str) -> list[float]:
+    """Noise over sensitivity of every Gaussian draw for something, in order."""
+    return [
         event.noise_multiplier
         for event in release.guarantee.events
-        if event.purpose == RATES and isinstance(event, GaussianEvent)
+        if event.purpose == purpose and isinstance(event, GaussianEvent)
     ]
-    scheme = release.scheme or {}
-    groups = scheme.get("groups", 1)  # merged groups have noise of their own
-    seen = scheme.get("sample", release.n_samples)
-    noise = math.sqrt(d * groups) / seen * drawn[0] if drawn else 0.0
-    return rate_errors(rates, noise, seen)
+
+
+def rows_looked_at(release: Release) -> int:
+    """How many rows, or persons, the steps before and after the matrix looked at."""
+    return int((release.scheme or {}).get("sample", release.n_samples))
 
 
 @dataclass(frozen=True, eq=False)

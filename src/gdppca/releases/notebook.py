@@ -9,6 +9,7 @@ from markupsafe import Markup
 from gdppca.privacy import words
 from gdppca.releases.described import described
 from gdppca.releases.words import (
+    component_names,
     heaviest_columns,
     loadings_in_words,
     marked_names,
@@ -51,7 +52,7 @@ def _loadings(release: Release) -> Markup:
         for name, each in zip(marked_names(release), described(release), strict=True)
     ]
     left_out = release.n_features > len(heaviest) or len(release.components) > len(shown)
-    head = ["column", *(f"component {k + 1}" for k in range(len(shown)))]
+    head = ["column", *component_names(release, len(shown))]
     rows = (
         _HEAD.format("row", names[j])
         + _joined(

@@ -6,9 +6,11 @@ from typing import Any
 
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
+from gdppca.ledgers import Booking
 from gdppca.releases.origin import Origin
 from gdppca.releases.release import Release
 from gdppca.releases.score_map import published_map
+from gdppca.releases.second_stage import SecondStage
 from gdppca.signs import sign_from_description
 from gdppca.steps.base import State
 from gdppca.steps.centre import PURPOSE as CENTRE
@@ -35,6 +37,7 @@ def parameters_of(release: Release) -> dict[str, Any]:
         "loadings": "plain" if release.loadings is None else "shrunk",
         "target": "rows" if release.loadings is None else release.loadings.target,
         "max_loadings": release.max_loadings,
+        "stages": "one" if release.second_stage is None else "auto",
     }
 
 
@@ -53,11 +56,12 @@ def published(
     names: tuple[str, ...],
     description: Description | None = None,
     *,
-    entered: bool,
+    booking: Booking,
     seeded: bool,
 ) -> Release:
     """The release of a fit: everything that its steps drew, and their promise together."""
     public, shown = design.public, design.step(MapCounts)
+    entered = booking.address is not None
     scheme = None if state.scheme is None else state.scheme.describe()
     if scheme is not None and design.needs_sample and public.n_seen < public.n_samples:
         scheme["sample"] = public.n_seen
@@ -82,6 +86,8 @@ def published(
         method=method,
         rates=state.rates,
         description=None if description is None else description.to_dict(),
+        second_stage=SecondStage.of(state.cross),
+        entries=booking.entries,
     )
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import DataError
 from gdppca.design import Design, run
+from gdppca.ledgers import Booking
 from gdppca.noise import Noise, noise_for
+from gdppca.releases.files import checksum
 from gdppca.steps.base import Public
 from gdppca.steps.quantile import METHODS, Quantile
 from gdppca.tables.memory import MemoryTable
@@ -94,8 +96,10 @@ def private_quantile(
     public = Public.about(table)
     step = Quantile(public=public, q=q, epsilon=epsilon, method=method, nonnegative=nonnegative)
     design = Design.of(step, epsilon=epsilon, delta=0.0)
-    found = run(design, table, noise, ledger).quantile
+    booking = Booking(ledger, "private_quantile", {"q": q, "epsilon": epsilon, "method": method})
+    found = run(design, table, noise, booking).quantile
     assert found is not None
+    booking.complete(checksum({"quantile": found}))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from gdppca._errors import ReleaseError
 from gdppca._files import write_whole
 from gdppca._version import __version__
+from gdppca.ledgers import Reference, complete_entries
 from gdppca.privacy import Budget, Guarantee, Neighbors, Unit
 from gdppca.privacy.assumptions import COMPONENTS_APART
 from gdppca.releases import files
@@ -22,6 +23,7 @@ from gdppca.releases.described import check_description
 from gdppca.releases.loadings import Loadings, check_shrunk, shrunk_fields, sparse_components
 from gdppca.releases.origin import Origin, derived_origins
 from gdppca.releases.score_map import ScoreMap
+from gdppca.releases.second_stage import SecondStage
 from gdppca.releases.words import doubts, size_in_words
 from gdppca.sensitivity import Moves
 from gdppca.steps.centre import centre_bias
@@ -92,6 +94,11 @@ class Release:
         None where the components are those.
     max_loadings : int or None
         The most columns that a component is to be explained by; see `sparse_components`.
+    second_stage : SecondStage or None
+        Where one was drawn, how rows lie across the leading directions of the matrix; the
+        components are those of both together.
+    entries : tuple of Reference
+        The entries that paid for it: name of the ledger, number and hash; empty where none did.
 
     Examples
     --------
@@ -130,6 +137,8 @@ class Release:
     description: dict[str, Any] | None = None
     loadings: Loadings | None = None
     max_loadings: int | None = None
+    second_stage: SecondStage | None = None
+    entries: tuple[Reference, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, and derive from the events what was not said."""
@@ -178,7 +187,11 @@ class Release:
 
     @property
     def plain_components(self) -> np.ndarray:
-        """Leading eigenvectors of the matrix, also where the components are shrunken ones."""
+        """Components that were not shrunk, also where those of the release are.
+
+        Leading eigenvectors of the matrix; those of it and a second stage together where there is
+        one.
+        """
         return self.components if self.loadings is None else self.loadings.plain
 
     @property
@@ -236,6 +249,8 @@ class Release:
             content["scale_error"] = [
                 e if np.isfinite(e) else None for e in self.scale_error.tolist()
             ]
+        if self.entries:
+            content["entries"] = [each._asdict() for each in self.entries]
         return content
 
     @classmethod
@@ -255,10 +270,14 @@ class Release:
             "scale_error": errors and [np.inf if error is None else error for error in errors],
             "score_map": score_map and ScoreMap.from_dict(score_map),
             "guarantee": Guarantee.from_dict(plain["guarantee"]),
+            "entries": tuple(Reference.from_plain(each) for each in plain["entries"] or ()),
         }
         if plain["loadings"] is not None:
             m = len(plain["components"])
             read["loadings"] = Loadings.from_dict(plain["loadings"], m, d)
+        if plain["second_stage"] is not None:
+            m = len(plain["components"])
+            read["second_stage"] = SecondStage.from_dict(plain["second_stage"], m, d)
         fields = (name for name in _IN_ORDER if name not in _PROMISED)
         release = cls(**{name: plain[name] for name in fields} | read)
         if any(plain[name] != getattr(release, name) for name in _PROMISED):
@@ -282,7 +301,12 @@ class Release:
         _check_score_map(score_map, len(self.components))
         together = self.guarantee + score_map.guarantee
         assumed = tuple(each for each in together.assumptions if each != COMPONENTS_APART)
-        return replace(self, score_map=score_map, guarantee=replace(together, assumptions=assumed))
+        return replace(
+            self,
+            score_map=score_map,
+            guarantee=replace(together, assumptions=assumed),
+            entries=self.entries + score_map.entries,
+        )
 
     def with_plan(self, plan: Any) -> Release:
         """The same release with the `Plan` that was made before; public numbers only."""
@@ -292,7 +316,12 @@ class Release:
         """The same release with variances of its components; their guarantees are added."""
         if len(found.variances) != len(self.components):
             raise ReleaseError("The variances are not those of this release's components.")
-        return replace(self, variances=found.variances, guarantee=self.guarantee + found.guarantee)
+        return replace(
+            self,
+            variances=found.variances,
+            guarantee=self.guarantee + found.guarantee,
+            entries=self.entries + found.entries,
+        )
 
     def shrunk(self, target: str = "rows") -> Release:
         """The same release with its loadings shrunk under its known noise; nothing is spent.
@@ -343,16 +372,25 @@ class Release:
 
         return merge_releases(releases, n_components)
 
-    def save(self, path: str | Path) -> None:
-        """Write JSON, whole or not at all; an error says what stays spent."""
+    def save(self, path: str | Path, ledger: str | None = None) -> None:
+        """Write JSON, whole or not at all; an error says what stays spent.
+
+        With the address of a `ledger`, its entry is completed in between: when the file lies whole
+        on the disk under a hidden name, and before it has its own. So a file that is there has its
+        completed entry.
+        """
         text = files.one_line_per_field(self.to_dict())
         try:
-            write_whole(Path(path), text.encode("utf-8"))
+            write_whole(Path(path), text.encode("utf-8"), partial(self._complete, ledger))
         except OSError as error:
             if self.guarantee.protects:
                 spent = Budget(self.guarantee.epsilon, self.guarantee.delta)
                 error.add_note(f"The release was not saved. What it spent stays spent: {spent}.")
             raise
+
+    def _complete(self, ledger: str | None) -> None:
+        if ledger is not None and self.entries:
+            complete_entries(ledger, self.entries, self.checksum)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -369,6 +407,7 @@ _IN_ORDER = (
         "loadings",
         "max_loadings",
         "scatter",
+        "second_stage",
         "rates",
         "noise_sd",
         "sign",

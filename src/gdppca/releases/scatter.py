@@ -9,9 +9,10 @@ import numpy as np
 from gdppca._errors import DataError
 from gdppca._validate import floats
 from gdppca.kernels import Scheme
-from gdppca.ledgers import as_protected, enter
+from gdppca.ledgers import Booking, as_protected, enter
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Event
+from gdppca.releases.files import checksum
 from gdppca.signs import Sign
 from gdppca.steps.scatter import ScatterNoise, matrix_budget, noisy_matrix
 
@@ -90,8 +91,10 @@ def private_scatter(
     source = noise_for(random_state)
     protected = as_protected(unit, "replace-one")
     K_hat = _finite(K_hat)  # what cannot be noised is refused unspent
-    enter(ledger, (noise.event,), protected=protected, seeded=source.seeded)
+    booking = Booking(ledger, "private_scatter")
+    enter(booking, (noise.event,), protected=protected, seeded=source.seeded)
     matrix = noisy_matrix(K_hat, noise, source)
+    booking.complete(checksum({"matrix": matrix.tolist()}))
     return NoisyScatter(matrix=matrix, noise_sd=noise.noise_sd, event=noise.event)
 
 

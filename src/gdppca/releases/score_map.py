@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gdppca import _validate
 from gdppca._errors import ReleaseError
 from gdppca.design import Design
+from gdppca.ledgers import Reference
 from gdppca.noise.bits import generator_for
 from gdppca.privacy import (
     ApproximateEvent,
@@ -22,6 +24,7 @@ from gdppca.privacy import (
 )
 from gdppca.privacy.assumptions import (
     COMPONENTS_APART,
+    DESIGN_WEIGHTS,
     MAPS_UNCOUNTED,
     PUBLIC_FRAME,
     PUBLIC_GROUPS,
@@ -33,6 +36,7 @@ from gdppca.steps import histogram
 from gdppca.steps.base import State
 from gdppca.steps.histogram import PURPOSE, THRESHOLD_PURPOSE
 from gdppca.steps.score_map import MapCounts
+from gdppca.theory.noisy_counts import smoothed_counts
 
 _ARRAYS = {"x_edges": float, "y_edges": float, "counts": np.int64, "outside": np.int64}
 
@@ -66,6 +70,8 @@ class ScoreMap:
         Smallest count that a sparse map shows; zero for a dense one.
     guarantee : Guarantee
         The promise about the map alone. That of the components is to be added.
+    entries : tuple of Reference
+        The entry of a ledger that paid for it, where it was drawn on its own.
 
     Examples
     --------
@@ -79,6 +85,8 @@ class ScoreMap:
     (1, 20, 20)
     >>> bool(shown.counts[0, 10, 10] > 5 * shown.noise_sd)      # the middle stands out
     True
+    >>> shown.points(size=300, jitter=0.5).shape                # made-up rows, to draw
+    (300,)
     """
 
     axes: tuple[int, int]
@@ -92,6 +100,7 @@ class ScoreMap:
     noise_sd: float
     threshold: int
     guarantee: Guarantee
+    entries: tuple[Reference, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: what is published does not change."""
@@ -107,6 +116,11 @@ class ScoreMap:
             f"noise sd {self.noise_sd:.2g}; {self.guarantee})"
         )
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows were counted by chance, each with its weight over the largest one."""
+        return DESIGN_WEIGHTS in self.guarantee.assumptions
+
     def estimate(self) -> np.ndarray:
         """Counts without negative ones, as near to the noisy ones as may be, with a known total.
 
@@ -114,7 +128,8 @@ class ScoreMap:
         -------
         array of shape (groups, bins along x, bins along y)
             Numbers that are not negative and not whole. Without groups they total the number of
-            rows less those outside; with groups, each table keeps the sum of its noisy counts.
+            rows less those outside; with groups or weights, each table keeps the sum of its noisy
+            counts.
 
         Notes
         -----
@@ -122,7 +137,7 @@ class ScoreMap:
         every count and cuts at zero, which sweeps away most of the noise in empty cells. A sparse
         map has no such noise; its counts are only rescaled.
         """
-        if self.groups is None:
+        if self.groups is None and not self.weighted:
             totals = np.clip([self.n_samples - self.outside.sum()], 0, self.n_samples)
         else:
             totals = np.clip(self.counts.sum(axis=(1, 2)), 0, self.n_samples)
@@ -131,36 +146,63 @@ class ScoreMap:
             [fit(table, float(total)) for table, total in zip(self.counts, totals, strict=True)]
         )
 
-    def points(self, random_state: int | None = None) -> np.ndarray:
+    def points(
+        self, random_state: int | None = None, *, size: int | None = None, jitter: float = 1.0
+    ) -> np.ndarray:
         """Made-up rows that are spread as the map says, for scatter plots.
 
         Parameters
         ----------
         random_state : None or int, default None
             A seed draws the same points again. That is harmless: no noise depends on it.
+        size : None or int, default None
+            How many points; about one for each row inside the frame if left out.
+        jitter : float, default 1.0
+            How far a point may lie from the middle of its bin, in bins. With one, points mix with
+            those of the next bins and no square is seen; with zero all are in the middle.
 
         Returns
         -------
         structured array
-            Fields ``x``, ``y`` and ``group`` (an index into `groups`), about one entry per row
-            inside the frame. No point is a person.
+            Fields ``x``, ``y`` and ``group`` (an index into `groups`). No point is a person. None
+            where no count stands above the noise.
 
         Notes
         -----
-        **Privacy.** Post-processing of `estimate`: costs nothing. Points are uniform inside bins.
+        **Privacy.** Post-processing: costs nothing. Counts that may be noise alone have no points,
+        and others are averaged with their neighbours as far as the noise asks for it
+        (`gdppca.theory.noisy_counts`), so that points do not clump where nobody is.
         """
-        generator = generator_for(random_state)
-        estimate = self.estimate()
-        # Rounded at random, so that many small numbers do not all round to zero.
-        whole = np.floor(estimate + generator.random(estimate.shape)).astype(np.int64)
-        group, across, up = (
-            np.repeat(index, whole.ravel()) for index in np.indices(whole.shape).reshape(3, -1)
-        )
-        drawn = np.empty(len(group), dtype=[("x", float), ("y", float), ("group", np.int64)])
-        drawn["x"] = _inside(self.x_edges, across, generator.random(len(group)))
-        drawn["y"] = _inside(self.y_edges, up, generator.random(len(group)))
+        wanted = None if size is None else _validate.count(size=size, at_least=0)
+        reach = _validate.share(jitter=jitter)
+        generator, shares = generator_for(random_state), self._shares()
+        total = shares.sum()
+        wanted = round(total) if wanted is None else wanted * bool(total)
+        # Evenly along the cells, so that chance makes no clumps of its own.
+        steps = (np.arange(wanted) + generator.random()) * (total / max(wanted, 1))
+        cells = np.searchsorted(np.cumsum(shares), steps, side="right").clip(max=shares.size - 1)
+        group, across, up = np.unravel_index(cells, shares.shape)
+        drawn = np.empty(wanted, dtype=[("x", float), ("y", float), ("group", np.int64)])
+        # Steps that fade to nothing one bin away: triangles that overlap to a line.
+        ways = reach * (generator.random((2, 2, wanted)).sum(axis=0) - 1.0)
+        drawn["x"] = _around(self.x_edges, across, ways[0])
+        drawn["y"] = _around(self.y_edges, up, ways[1])
         drawn["group"] = group
         return drawn
+
+    def _shares(self) -> np.ndarray:
+        """Counts to draw points from: those of `estimate` in total, none that may be noise."""
+        estimate = self.estimate()
+        if self.kind == "sparse":  # has no noise in empty cells
+            return estimate
+        cells = self.counts.size
+        seen = [smoothed_counts(table, self.noise_sd, out_of=cells) for table in self.counts]
+        return np.stack(
+            [
+                _rescaled(table, float(total))
+                for table, total in zip(seen, estimate.sum(axis=(1, 2)), strict=True)
+            ]
+        )
 
     def to_columns(self) -> dict[str, np.ndarray]:
         """One line per cell, as columns that ``pandas.DataFrame`` or ``polars.DataFrame`` takes.
@@ -182,8 +224,8 @@ class ScoreMap:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain form, as it stands in a release."""
-        return {field.name: as_plain(getattr(self, field.name)) for field in fields(self)}
+        """Plain form, as it stands in a release, which names its entries."""
+        return {name: as_plain(getattr(self, name)) for name in _names()}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ScoreMap:
@@ -197,9 +239,14 @@ class ScoreMap:
             "threshold": int(plain["threshold"]),
             "guarantee": Guarantee.from_dict(plain["guarantee"]),
         }
-        shown = cls(**{field.name: plain[field.name] for field in fields(cls)} | read)
+        shown = cls(**{name: plain[name] for name in _names()} | read)
         _check_noise(shown)
         return shown
+
+
+def _names() -> list[str]:
+    """Fields that stand in a file."""
+    return [field.name for field in fields(ScoreMap) if field.name != "entries"]
 
 
 def _array(name: str, values: Any, kind: type) -> np.ndarray:
@@ -209,8 +256,11 @@ def _array(name: str, values: Any, kind: type) -> np.ndarray:
         raise ReleaseError(f"The score map's `{name}` cannot be read.") from None
 
 
-def _inside(edges: np.ndarray, bins: np.ndarray, way: np.ndarray) -> np.ndarray:
-    return edges[bins] + way * np.diff(edges)[bins]
+def _around(edges: np.ndarray, bins: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Places so many bins from the middle of their bins; what leaves the frame is turned back."""
+    places = (edges[bins] + edges[bins + 1]) / 2 + steps * np.diff(edges)[bins]
+    places = np.where(places < edges[0], 2 * edges[0] - places, places)
+    return np.where(places > edges[-1], 2 * edges[-1] - places, places)
 
 
 def _nearest_with_total(counts: np.ndarray, total: float) -> np.ndarray:
@@ -225,7 +275,7 @@ def _nearest_with_total(counts: np.ndarray, total: float) -> np.ndarray:
 
 def _rescaled(counts: np.ndarray, total: float) -> np.ndarray:
     shown = np.maximum(counts, 0)
-    return shown * (total / max(shown.sum(), 1))
+    return shown * (total / (shown.sum() or 1))
 
 
 # --- Reading a map back ---------------------------------------------------------------------------
@@ -292,7 +342,7 @@ def published_map(
 ) -> ScoreMap:
     """The map that a step drew, with a promise about the map alone."""
     grouped = (PUBLIC_GROUPS,) if step.names is not None else ()
-    framed = tuple(line for line in design.assumptions if line == PUBLIC_FRAME)
+    framed = tuple(line for line in design.assumptions if line in (PUBLIC_FRAME, DESIGN_WEIGHTS))
     alone = replace(design, delta=step.delta, assumptions=(COMPONENTS_APART, *grouped, *framed))
     promise = alone.guarantee(step.events, entered=entered, seeded=seeded)
     said = (MAPS_UNCOUNTED if each == UNCOUNTED else each for each in promise.assumptions)
@@ -300,7 +350,7 @@ def published_map(
         **vars(state.score_map),
         axes=step.axes,
         groups=step.names,
-        n_samples=step.public.n_samples,
+        n_samples=step.public.n_samples if state.estimate is None else state.estimate,
         kind=step.kind,
         noise_sd=step.level.noise_sd,
         threshold=step.level.threshold,

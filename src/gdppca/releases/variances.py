@@ -10,9 +10,11 @@ import numpy as np
 
 from gdppca._errors import ParameterError, PrivacyWarning
 from gdppca.design import Design, run
+from gdppca.ledgers import Booking, Reference
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Guarantee
 from gdppca.privacy.assumptions import counted
+from gdppca.releases.files import checksum
 from gdppca.releases.rows import ledger_of, opened_for, release_of, require_replacing, state_of
 from gdppca.steps.variances import Variances
 
@@ -31,12 +33,15 @@ class NoisyVariances:
         How far scores were pulled in.
     guarantee : Guarantee
         The promise about the variances alone; add it to that of the release.
+    entries : tuple of Reference
+        The entry of a ledger that paid for them.
     """
 
     variances: np.ndarray
     noise_sd: np.ndarray
     method: str
     guarantee: Guarantee = field(repr=False)
+    entries: tuple[Reference, ...] = ()
 
 
 def private_variances(
@@ -122,8 +127,10 @@ def private_variances(
     )
     for doubt in design.doubts:
         warnings.warn(doubt, PrivacyWarning, stacklevel=2)
-    address = ledger_of(release, ledger)
-    found = run(design, table, noise, address).variances
+    asked = {"epsilon": epsilon, "delta": delta, "method": method}
+    booking = Booking(ledger_of(release, ledger), "private_variances", asked)
+    found = run(design, table, noise, booking).variances
+    booking.complete(checksum({"variances": found.variances.tolist()}))
     return NoisyVariances(
         variances=found.variances,
         noise_sd=found.noise_sd,
@@ -131,7 +138,8 @@ def private_variances(
         guarantee=Guarantee(
             events=step.events,
             delta=delta,
-            assumptions=counted(of.guarantee.assumptions, entered=address is not None),
+            assumptions=counted(of.guarantee.assumptions, entered=booking.address is not None),
             seeded=noise.seeded,
         ),
+        entries=booking.entries,
     )

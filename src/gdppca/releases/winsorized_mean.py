@@ -11,9 +11,11 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import DataError, PrivacyWarning
 from gdppca.design import Design, run
+from gdppca.ledgers import Booking
 from gdppca.noise import Noise, noise_for
 from gdppca.privacy import Event
 from gdppca.privacy.spending import epsilon_at
+from gdppca.releases.files import checksum
 from gdppca.steps.base import Public
 from gdppca.steps.winsorized_mean import WinsorizedMean
 from gdppca.tables.frames import as_matrix
@@ -87,8 +89,10 @@ def private_winsorized_mean(
     )
     for doubt in design.doubts:
         warnings.warn(doubt, PrivacyWarning, stacklevel=2)
-    state = run(design, MemoryTable(matrix.values, None, noise), noise, ledger)
+    booking = Booking(ledger, "private_winsorized_mean", {"rho": zcdp_rho})
+    state = run(design, MemoryTable(matrix.values, None, noise), noise, booking)
     assert state.location is not None
     assert state.bounds is not None
     lower, upper = state.bounds
+    booking.complete(checksum({"center": state.location.tolist()}))
     return NoisyLocation(center=state.location, lower=lower, upper=upper, events=state.events)

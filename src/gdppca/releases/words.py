@@ -6,14 +6,18 @@ promise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gdppca._words import counted, percent, plural, signed, spelled
+from gdppca._words import capital, counted, percent, plural, rounded_up, signed, spelled
 from gdppca.privacy import Unit
+from gdppca.releases.certainty import rate_sd, variance_doubt
+from gdppca.releases.noise_floor import SeenSpectrum, rate_noise, seen_spectrum
 from gdppca.releases.origin import Origin
+from gdppca.theory import kept_share
 from gdppca.theory.shrinkage import NEGLIGIBLE
 
 if TYPE_CHECKING:
@@ -23,6 +27,12 @@ UNKNOWN = "scale unknown"
 ROUGH = "scale rough"
 _ROUGH = 0.35  # error of a logarithm: within a factor of two in 95 of 100 cases
 _NAMED = 8  # columns in a sentence
+_WORST = 0.55  # mean move of a share over the noise and √(d - 1): .59 to .52 for 3 to 30 columns
+_MANY_POINTS = 5.0  # of per cent, by which a share may not be moved without a word
+_FEW_POINTS = 1.0  # of per cent, below which the noise of a share is not worth a word
+_MOSTLY_KEPT = 0.8  # share of its difference from the mean that a rate must keep
+_LEFT_OVER = 0.05  # what a correction may leave, as the sine of an angle
+NOT_ABOVE = "not above the noise"  # what is said of components that may be noise
 _HARDLY = 0.25  # share of its cells below which a column seems not to have been understood
 _SIGNS = {
     "spherical": "only its direction was kept, whatever its length",
@@ -89,9 +99,11 @@ def doubts(release: Release) -> tuple[str, ...]:
         for mark, words in said.items()
         if mark in marks
     )
+    lost = tuple(filter(None, [variance_doubt(release)]))
     if release.rates is None:
-        return scales
-    return (*scales, *_hardly_there(release), f"{_gaps(release)} {_AT_RANDOM}")
+        return (*scales, *lost)
+    gaps = " ".join(filter(None, (_gaps(release), _AT_RANDOM, few_columns_doubt(release))))
+    return (*scales, *_hardly_there(release), gaps, *lost)
 
 
 def _hardly_there(release: Release) -> Iterator[str]:
@@ -107,12 +119,71 @@ def _hardly_there(release: Release) -> Iterator[str]:
 
 
 def _gaps(release: Release) -> str:
-    """How many cells are there."""
+    """How many cells are there, and how surely."""
     assert release.rates is not None
     least, most = percent(release.rates.min()), percent(release.rates.max())
-    if least == most:
-        return f"Cells are missing: about {least} of each column are there."
-    return f"Cells are missing: about {least} to {most} of a column are there."
+    among = f"{least} of each column" if least == most else f"{least} to {most} of a column"
+    said = f"Cells are missing: about {among} are there{_give_or_take(release)}."
+    return " ".join(filter(None, (said, rates_in_words(release))))
+
+
+def _give_or_take(release: Release) -> str:
+    points = 100 * float(rate_sd(release).max())
+    return f", give or take {rounded_up(points, 2)} points" if points >= _FEW_POINTS else ""
+
+
+def rates_in_words(release: Release) -> str:
+    """That shares of cells were drawn to their mean, where that may have moved one by much.
+
+    One column that differs by δ from d - 1 others with noise s is moved by about s²δ/(s² + δ²/d):
+    at the worst δ by half of s√(d - 1), and a tenth more since the noise tells how much is kept.
+    """
+    assert release.rates is not None
+    noise = rate_noise(release)
+    moved = 100 * _WORST * noise * math.sqrt(release.n_features - 1)
+    if moved < _MANY_POINTS or kept_share(release.rates, noise) > _MOSTLY_KEPT:
+        return ""
+    return (
+        "The noise of shares is not small beside what the columns seem to differ by, so they were "
+        "drawn to their mean: that of a column with far fewer cells than the others, or far more, "
+        f"may have been moved by {rounded_up(moved, 2)} points or so."
+    )
+
+
+def few_columns_doubt(release: Release) -> str:
+    """What the correction for missing cells leaves where columns are few; nothing if it is little.
+
+    See docs/proofs/missing.md: off by the order of (1 - q)/(qd) at any number of rows.
+    """
+    assert release.rates is not None
+    left = float(np.mean(1 / release.rates - 1)) / release.n_features
+    if left < _LEFT_OVER:
+        return ""
+    return (
+        f"Of only {counted(release.n_features, 'column')} the correction is not exact even then: "
+        f"directions may be off by up to about {min(left, 1.0):.1g} (sine of the angle) at any "
+        "budget."
+    )
+
+
+def component_names(release: Release, many: int) -> list[str]:
+    """What the first components are called, with a word beside those that may be noise."""
+    seen = seen_spectrum(release)
+    clear = many if seen is None else seen.clear
+    return [f"component {k + 1}" + f" ({NOT_ABOVE})" * (k >= clear) for k in range(many)]
+
+
+def below_in_words(release: Release, seen: SeenSpectrum) -> str:
+    """What dots below the band of a spectrum mean; nothing where there are none."""
+    below = int((seen.values < seen.low).sum())
+    if not below:
+        return ""
+    gaps = ", or cells are not missing at random" if release.rates is not None else ""
+    return (
+        f"{capital(spelled(below, 'dot'))} {'lies' if below == 1 else 'lie'} lower than noise "
+        f"would bring components that are all alike: along {'it' if below == 1 else 'them'} rows "
+        f"differ less than along the others, as where columns determine each other{gaps}."
+    )
 
 
 def _marks(release: Release) -> list[str]:
@@ -194,14 +265,27 @@ def standing_in_words(m: int, clear: int) -> str:
 
 
 def loadings_in_words(release: Release) -> str:
-    """What was done to the loadings; nothing where nobody asked for it."""
+    """What was done to the loadings beside the matrix; nothing where nobody asked for it."""
+    staged = release.second_stage is not None
+    return " ".join(filter(None, (_TWO_STAGES if staged else "", _shrinking(release))))
+
+
+_TWO_STAGES = (
+    "The directions come from two stages: from the released matrix, and from how the rows lie "
+    "across its leading eigenvectors."
+)
+
+
+def _shrinking(release: Release) -> str:
     done = release.loadings
     if done is None:
         return ""
     if not done.shrunk:
+        plain = "are those of the matrix's plain eigenvectors"
+        staged = "stay as the two stages found them"
         return (
-            "The loadings were to be shrunk under the known noise, but the released matrix gives "
-            "no reason to: they are those of its plain eigenvectors."
+            "No loading was shrunk, because what was released gives no reason to: they "
+            f"{plain if release.second_stage is None else staged}."
         )
     many = int(done.negligible.sum())
     named = (
@@ -226,7 +310,8 @@ def few_columns_in_words(release: Release, k: int, names: Sequence[str]) -> str:
         return ""
     told = ", ".join(f"{names[j]} {signed(sparse[k, j])}" for j in named_columns(release, k))
     kept = float((release.components[k] * sparse[k]).sum()) ** 2
-    return f"Component {k + 1} in few columns: {told or 'none'} ({percent(kept)} of it)."
+    named = capital(component_names(release, k + 1)[k])
+    return f"{named} in few columns: {told or 'none'} ({percent(kept)} of it)."
 
 
 def heaviest_columns(components: np.ndarray, many: int) -> np.ndarray:

@@ -34,7 +34,7 @@ _STYLE = {
     "ytick.major.width": 0.6,
 }
 
-Draw = Callable[["Figure"], None]
+Draw = Callable[["Figure"], object]
 
 
 def inline_svg(name: str, title: str, description: str, draw: Draw, height: float) -> str:
@@ -86,7 +86,7 @@ def _calm(axes: Axes) -> None:
     """Small print grows to be read on a phone."""
     legend = axes.get_legend()
     small = legend.get_texts() if legend is not None else []
-    for text in (*small, *axes.get_xticklabels(), *axes.get_yticklabels()):
+    for text in (*small, axes.title, *axes.get_xticklabels(), *axes.get_yticklabels()):
         text.set_fontsize(11)
 
 

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gdppca._errors import MissingExtraError, ParameterError
-from gdppca._words import counted, decimal, percent, signed
+from gdppca._errors import MissingExtraError
+from gdppca._words import counted, decimal, percent, rounded_up, signed, with_minus
 from gdppca.plots import scree as draw_scree
 from gdppca.plots.scores import heat_maps
 from gdppca.plots.scree import SHOWN_LOADINGS, loadings_with_intervals
 from gdppca.plots.style import LONGEST_COLUMN, column_labels, short
 from gdppca.releases import (
     Release,
+    ScoreMap,
     SeenSpectrum,
     heaviest_columns,
     marked_names,
     release_intervals,
     seen_spectrum,
 )
+from gdppca.releases.certainty import rate_sd, total_sd, variance_doubt, variance_noise
 from gdppca.releases.described import Described, by_variable, described, variable_loadings
-from gdppca.releases.words import few_columns_in_words
+from gdppca.releases.words import (
+    below_in_words,
+    few_columns_doubt,
+    few_columns_in_words,
+    rates_in_words,
+)
 from gdppca.report.environment import template
-from gdppca.report.figures import inline_svg
+from gdppca.report.figures import Draw, inline_svg
 from gdppca.theory import LoadingIntervals, variance_shares
 
 _SHOWN_EIGENVALUES = 12
@@ -40,9 +46,7 @@ _DRAWN_GROUPS = 6
 Facts = dict[str, Any]
 
 
-def _picture(
-    name: str, title: str, draw: Callable[[Any], None], height: float, *about: object
-) -> Facts:
+def with_picture(name: str, title: str, draw: Draw, height: float, *about: object) -> Facts:
     """A picture with what it shows in words, or why there is none."""
     said = getattr(template("alt.txt.j2").module, name)(*about)
     try:
@@ -61,12 +65,13 @@ def spectrum(release: Release) -> Facts | None:
     return {
         "seen": seen,
         "kept": kept,
+        "below": below_in_words(release, seen),
         "carried": percent(sum(shares[:kept])) if shares and kept else "",
-        "figure": _picture(
+        "figure": with_picture(
             "scree",
             "Eigenvalues and noise floor",
-            lambda figure: draw_scree(release, figure.subplots(), titled=False),
-            3.2,
+            lambda figure: draw_scree(release, figure.subplots(), titled=False, legend="above"),
+            3.5,
             *(seen, m, _SHOWN_EIGENVALUES),
         ),
         "rows": [
@@ -80,10 +85,9 @@ def _shares(release: Release, seen: SeenSpectrum) -> list[float]:
     """Shares of variance by component, where the sign allows to compute them."""
     if release.sign is None or release.sign["name"] != "spherical":
         return []
-    try:
-        shares = variance_shares(seen.without_noise, release.rates)
-    except ParameterError:  # the noise left nothing above zero
+    if not (seen.without_noise > 0).any():  # the noise left nothing
         return []
+    shares = variance_shares(seen.without_noise, release.rates)
     return [float(share) for share in shares] if np.isfinite(shares).all() else []
 
 
@@ -100,7 +104,7 @@ def loadings(release: Release) -> Facts | None:
         "pale": pale,
         "angles": [math.degrees(math.asin(sine)) for sine in sines],
         "doubtful": [f"{k + 1}" for k, sine in enumerate(sines) if sine > _DOUBTFUL_SINE],
-        "figure": _picture(
+        "figure": with_picture(
             "loadings",
             "Loadings of the first components",
             lambda figure: loadings_with_intervals(
@@ -157,8 +161,42 @@ def missing(release: Release) -> Facts | None:
     """Shares of cells that are there, by column; None where no cell may be missing."""
     if release.rates is None:
         return None
-    listed = zip(columns(release), map(percent, release.rates), strict=True)
-    return {"rows": [*listed][:_SHOWN_COLUMNS]}
+    several = zip(columns(release), release.rates, rate_sd(release), strict=True)
+    return {
+        "rows": [
+            (name, f"{percent(rate)}\n{_plus_minus(100 * sd)} points") for name, rate, sd in several
+        ][:_SHOWN_COLUMNS],
+        "drawn": rates_in_words(release),
+        "few": few_columns_doubt(release),
+    }
+
+
+def variances(release: Release) -> Facts | None:
+    """Variances of the scores, each with its noise; None where none were paid for."""
+    if release.variances is None:
+        return None
+    known = variance_noise(release)
+    noise = known or 0.0
+    return {
+        "weighted": known is None,
+        "noise": percent(noise, math.ceil) if noise else "",
+        "doubt": variance_doubt(release) or "",
+        "rows": [
+            (
+                f"{k + 1}",
+                f"{value:.3g}\n{_plus_minus(noise * value)}",
+                f"{root:.3g}\n{_plus_minus(0.5 * noise * root)}",
+            )
+            for k, (value, root) in enumerate(
+                zip(release.variances, np.sqrt(np.maximum(release.variances, 0)), strict=True)
+            )
+        ],
+    }
+
+
+def _plus_minus(sd: float) -> str:
+    """Noise beside a number, rounded up; nothing where there is none."""
+    return f"± {rounded_up(sd, 2)}" if sd > 0 else ""
 
 
 def _intervals(release: Release) -> LoadingIntervals | None:
@@ -191,7 +229,9 @@ def score_map(release: Release) -> Facts | None:
     groups = shown.groups and tuple(short(name, LONGEST_COLUMN) for name in shown.groups)
     return {
         "drawn": drawn,
-        "figure": _picture(
+        "lost": [f"{k + 1}" for k in shown.axes if k >= _clear(release)],
+        "groups": _groups(shown),
+        "figure": with_picture(
             "map",
             "Where people lie",
             lambda figure: heat_maps(replace(shown, groups=groups), figure, across=2, most=drawn),
@@ -199,3 +239,25 @@ def score_map(release: Release) -> Facts | None:
             *(shown, _SHOWN_GROUPS),
         ),
     }
+
+
+def _clear(release: Release) -> int:
+    """How many components stand above the noise; all where nothing is known of that."""
+    seen = seen_spectrum(release)
+    return len(release.components) if seen is None else seen.clear
+
+
+def _groups(shown: ScoreMap) -> list[tuple[str, str, str]]:
+    """Totals of the groups inside and outside of a map, with the noise of each."""
+    if not shown.groups:
+        return []
+    inside, outside = shown.counts.sum(axis=(1, 2)), shown.outside
+    each = zip(shown.groups, inside, total_sd(shown), outside, strict=True)
+    return [
+        (name, _noisy_total(within, sd), _noisy_total(beyond, shown.noise_sd))
+        for name, within, sd, beyond in each
+    ][:_SHOWN_GROUPS]
+
+
+def _noisy_total(number: Any, sd: float) -> str:
+    return f"{with_minus(f'{int(number):,}')}\n{_plus_minus(sd)}"

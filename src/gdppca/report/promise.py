@@ -34,7 +34,7 @@ def promised(release: Release) -> dict[str, Any]:
         "epsilon": rounded_up(guarantee.epsilon, 4) if guarantee.protects else "∞",
         "delta": power(guarantee.delta),
         "odds": _odds(guarantee),
-        "mostly": plain.factor(guarantee.odds_factor(plain.SELDOM)),
+        "mostly": "" if (usual := plain.usual_factor(guarantee)) is None else plain.factor(usual),
         "with_secret_noise": rounded_up(nominal, 4) if math.isfinite(nominal) else "",
     }
 
@@ -56,18 +56,19 @@ def beliefs(release: Release) -> dict[str, Any] | None:
     if not guarantee.protects:
         return None
     exceeded = plain.chance_of_more(guarantee)
-    times, mostly = guarantee.odds_factor(exceeded), guarantee.odds_factor(plain.SELDOM)
+    times, mostly = guarantee.odds_factor(exceeded), plain.usual_factor(guarantee)
     return {
         "chance": plain.chance(exceeded) if exceeded else "",
+        "mostly": mostly is not None,
         "rows": [_belief(before, times, mostly) for before in plain.GUESSES],
     }
 
 
-def _belief(before: float, times: float, mostly: float) -> dict[str, Any]:
+def _belief(before: float, times: float, mostly: float | None) -> dict[str, Any]:
     low, high = plain.belief_after(before, times)
-    usual = plain.belief_after(before, mostly)[1]
     up = partial(percent, rounding=math.ceil)
+    usual = [] if mostly is None else [up(plain.belief_after(before, mostly)[1])]
     return {
-        "said": (percent(before), percent(low, math.floor), up(high), up(usual)),
+        "said": (percent(before), percent(low, math.floor), up(high), *usual),
         "drawn": [round(100 * share, 2) for share in (low, 1 - high, before)],
     }

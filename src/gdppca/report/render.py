@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gdppca.releases import Release, write_whole
-from gdppca.report import findings, making, promise
+from gdppca.report import audits, findings, making, promise
 from gdppca.report.environment import template
 from gdppca.report.registry import Owner, registry_record
 
@@ -21,7 +21,7 @@ _UNFIT = re.compile(
 )
 
 
-def render(release: Release, owner: Owner | None = None) -> str:
+def render(release: Release, owner: Owner | None = None, audit: Any = None) -> str:
     """Write the report of a release as one HTML page.
 
     Parameters
@@ -30,6 +30,8 @@ def render(release: Release, owner: Owner | None = None) -> str:
         What is reported about.
     owner : Owner or None
         What the data owner says: name, curators, region, use and date.
+    audit : dict or None
+        What an audit of this release found, in its plain form.
 
     Returns
     -------
@@ -50,11 +52,38 @@ def render(release: Release, owner: Owner | None = None) -> str:
     >>> "Every person with one row in this table is protected" in page, "http-equiv" in page
     (True, True)
     """
-    facts = _facts(release, Owner() if owner is None else owner)
-    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", template(_PAGE).render(facts))
+    return page_of(_PAGE, _facts(release, Owner() if owner is None else owner, audit))
 
 
-def write_report(release: Release, path: str | Path, owner: Owner | None = None) -> None:
+def page_of(name: str, facts: dict[str, Any]) -> str:
+    """A template filled in, without signs that have no place in a page."""
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", template(name).render(facts))
+
+
+def render_findings(release: Release) -> str:
+    """Write what the report says was found, to stand inside another page.
+
+    Parameters
+    ----------
+    release : Release
+        What is reported about.
+
+    Returns
+    -------
+    str
+        Sections of HTML with the report's classes.
+
+    Notes
+    -----
+    **Privacy.** Post-processing of the release; nothing is spent.
+    """
+    found = template("findings.html.j2").render(_found(release))
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", found)
+
+
+def write_report(
+    release: Release, path: str | Path, owner: Owner | None = None, audit: Any = None
+) -> None:
     """Write the report of a release into a file, whole or not at all.
 
     Parameters
@@ -65,6 +94,8 @@ def write_report(release: Release, path: str | Path, owner: Owner | None = None)
         Where to.
     owner : Owner or None
         What the data owner says.
+    audit : dict or None
+        As for `render`.
 
     Examples
     --------
@@ -77,7 +108,7 @@ def write_report(release: Release, path: str | Path, owner: Owner | None = None)
     >>> path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
-    page = render(release, owner).encode("utf-8")
+    page = render(release, owner, audit).encode("utf-8")
     try:
         write_whole(Path(path), page)
     except OSError as error:
@@ -90,8 +121,36 @@ def require_extras() -> None:
     template(_PAGE)
 
 
-def _facts(release: Release, owner: Owner) -> dict[str, Any]:
+def _facts(release: Release, owner: Owner, audit: Any) -> dict[str, Any]:
     """Everything that the report says; what the release does not hold is None or empty."""
+    from markupsafe import Markup
+
+    tried = None if audit is None else audits.audited(release, audit)
+    if tried is not None:
+        tried["figure"]["svg"] = Markup(tried["figure"]["svg"])  # our own
+    record = json.dumps(
+        registry_record(release, owner), indent=2, ensure_ascii=False, allow_nan=False
+    )
+    return {
+        "audit": tried,
+        **_found(release),
+        "guarantee": release.guarantee,
+        "owner": owner,
+        "verdict": promise.verdict(release),
+        "promise": promise.promised(release),
+        "beliefs": promise.beliefs(release),
+        "named_columns": findings.columns(release),
+        "plan": making.plan(release),
+        "budget": making.budget(release),
+        "attachment_link": _data_link(making.attachment(release)),
+        "record_text": record,
+        "record_json": Markup(_inert(record)),
+        "record_link": _data_link(record),
+    }
+
+
+def _found(release: Release) -> dict[str, Any]:
+    """What the release shows."""
     from markupsafe import Markup
 
     pictured = {
@@ -101,26 +160,12 @@ def _facts(release: Release, owner: Owner) -> dict[str, Any]:
     }
     for section in filter(None, pictured.values()):
         section["figure"]["svg"] = Markup(section["figure"]["svg"])  # our own
-    record = json.dumps(
-        registry_record(release, owner), indent=2, ensure_ascii=False, allow_nan=False
-    )
     return {
         "release": release,
-        "guarantee": release.guarantee,
-        "owner": owner,
-        "verdict": promise.verdict(release),
-        "promise": promise.promised(release),
-        "beliefs": promise.beliefs(release),
         **pictured,
-        "named_columns": findings.columns(release),
         "variables": findings.variables(release),
         "missing": findings.missing(release),
-        "plan": making.plan(release),
-        "budget": making.budget(release),
-        "attachment_link": _data_link(making.attachment(release)),
-        "record_text": record,
-        "record_json": Markup(_inert(record)),
-        "record_link": _data_link(record),
+        "variances": findings.variances(release),
     }
 
 

@@ -17,8 +17,6 @@ from gdppca.tables.base import Recipe, Sample, Supply, Total, divided, sample_si
 from gdppca.tables.description import Feature
 from gdppca.theory.rates import corrected
 
-_USUAL_NUMBER = 10_000  # of rows, until they are counted
-
 
 @dataclass(frozen=True, kw_only=True)
 class Public:
@@ -32,6 +30,7 @@ class Public:
     gaps: bool = False  # whether cells may be missing
     weighted: bool = False  # whether rows have weights of their own
     features: tuple[Feature, ...] = ()  # what a description says of the columns
+    USUAL_NUMBER: ClassVar[int] = 10_000  # of rows where it is secret, until they are counted
 
     @classmethod
     def of(
@@ -61,7 +60,7 @@ class Public:
         secret = neighbors is not Neighbors.REPLACE_ONE
         told = getattr(table, "description", None)
         return cls.of(
-            _USUAL_NUMBER if secret else table.n_samples,
+            cls.USUAL_NUMBER if secret else table.n_samples,
             table.n_features,
             table.supply,
             Protected(getattr(table, "unit", Unit.ROW), neighbors),
@@ -122,6 +121,7 @@ class State:
     coarse: Any = None  # `steps.scale.CoarseScale`, until it is refined
     scatter: np.ndarray | None = None
     noise_sd: float = 0.0
+    cross: Any = None  # `theory.second_stage.CrossNumbers`, where a second stage was drawn
     eigenvalues: np.ndarray | None = None
     components: Any = None  # as rows
     variances: Any = None  # `steps.variances.DrawnVariances`
@@ -138,7 +138,7 @@ class State:
         matrix: np.ndarray,
         noise_sd: float,
         n_components: int | Callable[[np.ndarray], int],
-        event: Event,
+        *events: Event,
     ) -> Self:
         """The same with a noisy matrix and its leading eigenvectors; values may decide how many."""
         spectrum = Spectrum(corrected(matrix, self.rates))
@@ -148,7 +148,7 @@ class State:
             noise_sd=noise_sd,
             eigenvalues=spectrum.values,
             components=spectrum.leading(m).T,
-            events=(event,),
+            events=events,
         )
 
     @property

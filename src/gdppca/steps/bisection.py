@@ -29,18 +29,21 @@ def bisected(
     multiplier: float,
     noise: Noise,
     moves: Moves = REPLACING,
+    less: float = 0.0,
 ) -> np.ndarray:
     """Index k per point such that about the wanted count lies at or below ``point(k + 1)``.
 
     `values` has one column for each column of `start`; brackets are 2**levels wide at first. Each
-    halving is one draw, whose counts move by at most one each.
+    halving is one draw, whose counts move by at most one each. Where the number of values is secret
+    a count is less by a share of that number, so that none is wanted: one value more adds 1 - share
+    or -share, and still moves it by at most one.
     """
     index = start
     for level in reversed(range(levels)):
         middle = index + 2**level
         points = np.atleast_2d(point(middle))
         counts = np.stack([np.count_nonzero(values <= each, axis=0) for each in points])
-        exact = counts.reshape(index.shape).astype(float)
+        exact = counts.reshape(index.shape) - less * len(values)
         bound = moves.counts_below(exact.size)
         reached = noised(exact, multiplier, bound, noise).values >= wanted
         index = np.where(reached, index, middle)

@@ -43,6 +43,9 @@ _SAMPLING_SD = 0.83  # of log s of a normal column, times the root of the number
 _PAIRING_SD = 0.65  # the part of it that other random pairs of the same rows would change
 _LONGEST_CHANGE = math.log(2.5)  # of the logarithm in a step
 _LONGEST_FROM_GUESS = math.log(4)  # which may be off by any factor, as by one of the unit
+_USUAL_GUESS = math.log(2) / math.sqrt(3)  # its error where it is right within a factor of two
+_GUESS_TAILS = 1.25  # error over that of normal tails: 1.0 for them, 1.5 for Cauchy
+_ARRIVED = 0.9  # share of an error that a step takes away, between normal and heavy tails
 _SOME_DOUBT = 1e-9  # of what is known without noise
 
 
@@ -215,12 +218,27 @@ def expected_scale_error(
 ) -> float:
     """Expected standard deviation of the logarithm of a scale, from public numbers.
 
-    Noise and sampling together; sampling alone for an infinite μ.
+    Noise and sampling together; sampling alone for an infinite μ. Of the columns so many are
+    unknown, all if it is left out, and of the others there is a guess: the error is that of all.
     """
     sizes = n_samples if centred else n_samples // 2
     sampling = _SAMPLING_SD / math.sqrt(sizes)
     if math.isinf(mu):
         return sampling
-    last = step_shares(n_samples, n_features, mu, unknown)[-1]
-    noise = step_noise(sizes, n_features, mu * math.sqrt(last))
-    return math.hypot(_TAILS * noise / math.hypot(1.0, noise / START), sampling)
+    _, *shares = step_shares(n_samples, n_features, mu, unknown)
+    noises = [step_noise(sizes, n_features, mu * math.sqrt(share)) for share in shares]
+    found = _TAILS * noises[-1] / math.hypot(1.0, noises[-1] / START)
+    share = 1.0 if unknown is None else unknown / n_features
+    whole = share * found**2 + (1 - share) * _from_guess(noises) ** 2
+    return math.hypot(math.sqrt(whole), sampling)
+
+
+def _from_guess(noises: list[float]) -> float:
+    """Error of a logarithm after steps with such noises, from a guess that is off as usual."""
+    off, doubt = _USUAL_GUESS, GUESS
+    for noise in noises:
+        gain = doubt**2 / (doubt**2 + noise**2)
+        change = math.hypot(off, noise)
+        off = math.hypot((1 - gain * _ARRIVED) * off, gain * noise)
+        doubt = math.hypot(noise * math.sqrt(gain), LAG * gain * change)
+    return _GUESS_TAILS * off

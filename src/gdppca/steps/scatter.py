@@ -19,6 +19,7 @@ from gdppca.signs import Sign, Spherical
 from gdppca.steps.base import Public, Rows, State, gaussian_event
 from gdppca.steps.centre import centre_bias
 from gdppca.steps.count import within_limits
+from gdppca.tables.base import Recipe
 from gdppca.theory import components_above_noise
 
 PURPOSE = "scatter"
@@ -144,18 +145,27 @@ class Scatter:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """The noisy matrix of all rows."""
         level = self.level(state)
-        total = table.total(state.recipe(self.public.n_features))
-        K_hat = total.mean()  # not private
-        if not self.public.moves.replaces:  # over a number that is public
-            K_hat = K_hat * (total.n_samples / self.public.n_samples)
+        K_hat = self.mean(table, state.recipe(self.public.n_features))  # not private
         K_tilde, noise_sd = noisy_matrix(K_hat, level, noise), level.noise_sd
-        if state.number is not None:
-            number = self._number(state, K_tilde, noise_sd)
-            ratio = self.public.n_samples / number
-            K_tilde, noise_sd = K_tilde * ratio, noise_sd * ratio
-            state = state.with_(estimate=number)
-        kept = partial(self._kept, state, noise_sd)
+        state, ratio = self.counted(state, K_tilde, noise_sd)
+        K_tilde, noise_sd = K_tilde * ratio, noise_sd * ratio
+        kept = partial(self.kept, state, noise_sd)
         return state.with_matrix(K_tilde, noise_sd, kept, level.event)
+
+    def mean(self, table: Rows, recipe: Recipe) -> np.ndarray:
+        """The sum over all rows, over a number that is public; exact, not private."""
+        total = table.total(recipe)
+        mean = total.mean()
+        if self.public.moves.replaces:
+            return mean
+        return mean * (total.n_samples / self.public.n_samples)
+
+    def counted(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> tuple[State, float]:
+        """Where their number is secret, how many there are; by what means are multiplied for it."""
+        if state.number is None:
+            return state, 1.0
+        number = self._number(state, K_tilde, noise_sd)
+        return state.with_(estimate=number), self.public.n_samples / number
 
     def _number(self, state: State, K_tilde: np.ndarray, noise_sd: float) -> int:
         """How many rows or persons there are by count and trace together; spherical signs add one.
@@ -177,16 +187,20 @@ class Scatter:
         moves = self.public.moves
         return self.budget.level(state.sign, state.scheme, n, d, state.events, moves)
 
-    def _kept(self, state: State, noise_sd: float, eigenvalues: np.ndarray) -> int:
+    def kept(self, state: State, noise_sd: float, eigenvalues: np.ndarray) -> int:
         """How many directions are kept: as many as asked for, or as stand above the noise."""
         if not isinstance(self.n_components, str):
             return self.n_components
-        n, seen, d = self.public.n_samples, self.public.n_seen, self.public.n_features
-        bias = 0.0
-        if state.location is not None:
-            bias = centre_bias(state.events, seen, d, self.public.moves, state.rates)
         gaps = (state.rates, state.rate_error)
-        return components_above_noise(eigenvalues, noise_sd, n, bias, *gaps)
+        bias = self.centre_bias(state)
+        return components_above_noise(eigenvalues, noise_sd, self.public.n_samples, bias, *gaps)
+
+    def centre_bias(self, state: State) -> float:
+        """What the error of a private centre adds to an eigenvalue; zero without one."""
+        if state.location is None:
+            return 0.0
+        seen, d = self.public.n_seen, self.public.n_features
+        return centre_bias(state.events, seen, d, self.public.moves, state.rates)
 
 
 def noisy_matrix(K_hat: np.ndarray, level: ScatterNoise, noise: Noise) -> np.ndarray:

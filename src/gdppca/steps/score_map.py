@@ -41,7 +41,9 @@ class MapCounts:
     **Privacy.** (ε, δ): two pure events per axis for the frame (one where a centre is known),
     scores that move by `sensitivity.ONE_RANK`; then a pure event for each cell that moves or a
     Gaussian one for the counts, `Moves.cells`: one row leaves one cell and enters another, over all
-    groups together (docs/proofs/histogram.md). Of each person one random row is counted.
+    groups together (docs/proofs/histogram.md). Of each person one random row is counted. Where rows
+    have weights a secret coin says whether a row is counted (docs/proofs/persons.md, Theorem 5);
+    the frame is that of all rows.
     """
 
     public: Public
@@ -133,6 +135,9 @@ class MapCounts:
         codes = np.zeros(len(scores), dtype=np.int64)
         if table.codes is not None:
             codes = table.codes if sample.one_each is None else table.codes[sample.one_each]
+        assert (sample.tossed is not None) == self.public.weighted
+        if sample.tossed is not None:
+            codes = np.where(sample.tossed, codes, -1)
         exact = histogram.cell_counts(scores, codes, x_edges, y_edges, self.groups)  # not private
         noisy = histogram.private_counts(exact, self.level, noise, self.public.moves)
         inside = math.prod(self.shape)

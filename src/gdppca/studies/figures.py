@@ -124,13 +124,13 @@ def _aligned(V: np.ndarray, exact: np.ndarray) -> np.ndarray:
 
 
 def _map(europe: Any, V: np.ndarray, axes: Axes) -> None:
+    from gdppca.plots.labels import name_points
+
     scores = (europe.X - europe.X.mean(axis=0)) @ V.T
     axes.scatter(scores[:, 0], scores[:, 1], c=europe.colors, s=5, lw=0, alpha=0.7)
     countries = np.array(europe.countries)
-    for country in sorted(set(europe.countries)):
-        members = countries == country
-        if members.sum() >= 15:
-            x, y = np.median(scores[members], axis=0)
-            axes.text(x, y, country, fontsize=6, ha="center", weight="bold")
+    often = [name for name in sorted(set(europe.countries)) if (countries == name).sum() >= 15]
+    middles = [np.median(scores[countries == name], axis=0) for name in often]
+    name_points(axes, middles, often, fontsize=6, weight="bold")
     axes.set(xlabel="component 1", ylabel="component 2")
     style.open_frame(axes)

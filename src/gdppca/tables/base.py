@@ -22,7 +22,7 @@ from gdppca._errors import (
     ParameterError,
     StateError,
 )
-from gdppca.kernels import Blocks, PairSum, Progress, Scheme, SignSum, silent
+from gdppca.kernels import Blocks, Cross, CrossSum, PairSum, Progress, Scheme, SignSum, silent
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.kernels.sums import finite_matrix
 from gdppca.linalg import LARGEST
@@ -57,7 +57,8 @@ class Recipe:
     """How rows become a sum; plain data that travels to workers.
 
     With a centre, rows are compared with it, and their order does not matter. Without one they
-    are compared in pairs: those of the scheme in memory, those inside blocks elsewhere.
+    are compared in pairs: those of the scheme in memory, those inside blocks elsewhere. With
+    directions as well, the sum is of how rows lie across those.
     """
 
     sign: Sign
@@ -65,6 +66,7 @@ class Recipe:
     scheme: Scheme
     center: np.ndarray | None = None
     scale: np.ndarray | None = None
+    cross: Cross | None = None
 
     @property
     def ordered(self) -> bool:
@@ -73,6 +75,8 @@ class Recipe:
 
     def empty(self) -> Sums:
         """The sum of no rows."""
+        if self.center is not None and self.cross is not None:
+            return CrossSum(self.center, self.cross)
         if self.center is not None:
             return SignSum(self.sign, self.center)
         size = self.scheme.size if isinstance(self.scheme, Blocks) else DEFAULT_BLOCK
@@ -127,6 +131,9 @@ class Sample:
         One random row of every person; None where every row is one.
     keys : array of int or None
         By which they were chosen; None where all rows are there.
+    tossed : array of bool or None
+        Which of the single rows are counted where rows have weights: each one with the probability
+        min(v, W)/W of its own, by a secret coin. None where every row is counted.
     """
 
     values: np.ndarray
@@ -134,6 +141,7 @@ class Sample:
     parts: np.ndarray | None = None
     one_each: np.ndarray | None = None
     keys: np.ndarray | None = None
+    tossed: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows: np.ndarray | Sample) -> Sample:
@@ -191,7 +199,7 @@ class Total(Protocol):
         """Rows that were summed."""
 
     def mean(self) -> np.ndarray:
-        """The scatter matrix."""
+        """The scatter matrix, or what else the recipe says."""
 
 
 @runtime_checkable
@@ -321,7 +329,8 @@ class InParts(AtHand):
         if sums.n_samples != (self.n_samples if paired else rows):
             raise changed(what)
         if rows == 0:  # who was the last one must not show by a failure
-            return Exact(np.zeros((self.n_features,) * 2), 0)
+            shape = sums.shape if isinstance(sums, SignSum) else (self.n_features,) * 2
+            return Exact(np.zeros(shape), 0)
         if of_persons and isinstance(sums, SignSum):
             return Exact(sums.mean(self.n_samples), self.n_samples)
         return sums
@@ -387,6 +396,8 @@ class Summed(AtHand):
 
     def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
         """What was summed, by the recipe of the first batch."""
+        if recipe.cross is not None:
+            raise StateError("Rows that were summed up cannot be looked at again.")
         return self.sums
 
 

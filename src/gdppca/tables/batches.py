@@ -8,7 +8,12 @@ from typing import Any
 import nanoarrow
 import numpy as np
 
+from gdppca.noise import Texts
+
 Column = np.ndarray | None  # None where cells are missing
+_VIEWS = "vu"  # arrow's texts in pieces of 16 bytes
+_TEXTS = ("u", "U", _VIEWS)
+_INSIDE = 12  # bytes that such a piece holds itself
 
 
 def columns_of_floats(relation: Any, rows: int, gaps: bool = False) -> Generator[list[Column]]:
@@ -22,6 +27,53 @@ def columns_of_floats(relation: Any, rows: int, gaps: bool = False) -> Generator
             yield [_column(child.view(), gaps) for child in batch.children]
     finally:
         stream.release()  # or DuckDB would not take the next question
+
+
+def ids_of(relation: Any, rows: int) -> Generator[Texts | np.ndarray | None]:
+    """The first column of each batch, of texts or whole numbers; None where one is missing."""
+    stream = nanoarrow.c_array_stream(_capsule(relation, rows))
+    try:
+        for batch in stream:
+            yield _ids(batch.child(0))
+    finally:
+        stream.release()
+
+
+def texts_in_arrow(series: Any) -> list[Texts] | None:
+    """Texts of a series that speaks arrow, piece by piece; None where one is missing or no text."""
+    found = []
+    for piece in nanoarrow.c_array_stream(series):
+        if piece.schema.format not in _TEXTS:
+            return None
+        texts = _ids(piece)
+        if not isinstance(texts, Texts):
+            return None
+        found.append(texts)
+    return found
+
+
+def _ids(array: Any) -> Texts | np.ndarray | None:
+    view = array.view()
+    if view.null_count:
+        return None
+    if array.schema.format == _VIEWS:
+        return _viewed_texts(view)
+    if array.schema.format not in _TEXTS:
+        return _column(view, gaps=False)
+    places = np.asarray(view.buffer(1))[view.offset : view.offset + view.length + 1]
+    return Texts(np.asarray(view.buffer(2)).view(np.uint8), places[:-1], places[1:])
+
+
+def _viewed_texts(view: Any) -> Texts:
+    """Texts of 16 bytes each: how long it is and itself, or in which buffer and where it lies."""
+    words = np.asarray(view.buffer(1)).view(np.int32).reshape(-1, 4)
+    buffers = [np.asarray(view.buffer(k)).view(np.uint8) for k in range(1, view.n_buffers - 1)]
+    begins = np.cumsum([0, *map(len, buffers)])
+    words = words[view.offset : view.offset + view.length]
+    own = 16 * (view.offset + np.arange(view.length)) + 4
+    long = words[:, 0] > _INSIDE
+    own[long] = begins[words[long, 2] + 1] + words[long, 3]
+    return Texts(np.concatenate(buffers), own, own + words[:, 0])
 
 
 def _capsule(relation: Any, rows: int) -> Any:

@@ -25,6 +25,7 @@ from gdppca.tables.spelling import day_pattern, number_in
 NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 LONG = r"DECIMAL.*|U?HUGEINT"
 NUMBERS = rf"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|BOOLEAN|{LONG}"
+_WHOLE = r"U?(TINYINT|SMALLINT|INTEGER)|BIGINT"  # what 64 bits hold
 _TEXT = r"VARCHAR|ENUM.*|UUID"
 _DATES = r"DATE|TIMESTAMP.*"
 _READABLE = {"number": rf"{NUMBERS}|{_TEXT}", "yes-no": rf"{NUMBERS}|{_TEXT}"}
@@ -205,6 +206,11 @@ def typed_label(cell: str, kind: str) -> str:
         whole_text = f"CAST(TRY_CAST({number} AS HUGEINT) AS VARCHAR)"
         return f"CASE WHEN {whole} THEN {whole_text} ELSE CAST({number} AS VARCHAR) END"
     return rf"regexp_replace({text}, '\.0+$', '')" if kind.startswith("DECIMAL") else text
+
+
+def id_cell(cell: str, kind: str) -> str:
+    """What persons are told apart by: a whole number of 64 bits, or text."""
+    return f"CAST({cell} AS BIGINT)" if re.fullmatch(_WHOLE, kind) else typed_label(cell, kind)
 
 
 def trimmed(cell: str) -> str:

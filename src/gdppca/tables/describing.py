@@ -33,7 +33,7 @@ def describe(
     Parameters
     ----------
     source : str, path or Query
-        A file, or a question to a database.
+        A file; a folder or a pattern whose files are one table; or a question to a database.
     person : str, optional
         The column that says whose row it is; never guessed.
     delimiter, decimal, thousands, encoding : str, optional

@@ -6,6 +6,8 @@ the number of columns, nor the levels of a category, nor what a cell means.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -188,6 +190,12 @@ class Description:
                 "leave it out."
             )
         return replace(self, columns=tuple(known[name] for name in names))
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of what it says, however its file is written."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), default=str)
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON and TOML can hold; what is as usual is left out.

@@ -32,6 +32,7 @@ from gdppca.tables.described import (
     DescribedRows,
     chosen_columns,
     described_rows,
+    id_cell,
     number_cell,
     refused_cells,
     trimmed,
@@ -262,6 +263,10 @@ class DuckEngine(base.InParts, Reader):
         self._columns = self._asked.features(list(self._source.types), self._source.name)
         super()._find_described(description)
 
+    def pieces(self) -> Iterator[bytes] | None:
+        """Some bytes of the files behind it, by which they are known again; not private."""
+        return self._source.pieces()
+
     def sample(self, size: int) -> Sample:
         """About so many random rows or persons, in random order; all where there are no more."""
         keys, bound = self._sampling(size)
@@ -384,11 +389,12 @@ class DuckEngine(base.InParts, Reader):
         assert self._folder is not None
         assert self._keys is not None
         name, told = self._asked.persons, self._asked.description
-        require_labels(name, self._source.types[name])
-        place = list(self._source.types).index(name)
-        ids = f"SELECT c{place} AS id FROM {self._source.label_view()}"
+        place, kind = self._beside(name)
+        require_labels(name, kind)
+        view = self._source.label_view()
+        ids = self._connection.sql(f"SELECT {id_cell(f'c{place}', kind)} FROM {view}")
         missing = () if told is None else told.missing
-        return found_visits(self._connection, ids, self._folder, self._keys, missing)
+        return found_visits(ids, self._folder, self._keys, missing)
 
 
 def _memory() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gdppca._errors import DataError
+from gdppca._words import listed
 from gdppca.tables import statfiles, workbooks
 from gdppca.tables.cells import MISSING
 from gdppca.tables.described import NUMBERS, chosen_columns, featured
@@ -19,8 +20,9 @@ from gdppca.tables.duck import Reader
 from gdppca.tables.encode import encode
 from gdppca.tables.frames import Matrix, refuse_text
 from gdppca.tables.scratch import private_folder
-from gdppca.tables.sources import found_files
+from gdppca.tables.sources import files_behind, found_files
 
+_NAMED = 5  # files and columns in a sentence
 FORMATS = (*workbooks.ENDINGS, *statfiles.ENDINGS)
 
 
@@ -31,7 +33,7 @@ def declared_columns(path: str | Path, description: Description | None = None) -
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError(f"There is no file '{path}'.")
+        return _of_several(path, description)
     if path.suffix.lower() in FORMATS:
         return _raw_types(path, description)
     source = found_files(path, description)
@@ -39,6 +41,44 @@ def declared_columns(path: str | Path, description: Description | None = None) -
         return {
             name: "" if source.spelt else declared_type(kind) for name, kind in source.types.items()
         }
+
+
+def _of_several(path: Path, description: Description | None) -> dict[str, str]:
+    """The same of a folder or a pattern whose files are one table; several tables are named."""
+    files = files_behind(path)
+    if not files:
+        raise DataError(_nothing_in(path) if path.is_dir() else f"There is no file '{path}'.")
+    tables: dict[frozenset[tuple[str, str]], list[Path]] = {}
+    declared = {file: declared_columns(file, description) for file in files}
+    for file, kinds in declared.items():
+        tables.setdefault(frozenset(kinds.items()), []).append(file)
+    if len(tables) > 1:
+        told = "; ".join(_table_in_words(own, list(declared[own[0]])) for own in tables.values())
+        raise DataError(
+            f"'{path}' holds {len(tables)} different tables: {told}. Describe them one by one, or "
+            "put the files of each into a folder of their own."
+        )
+    found_files(path, description)  # files of several kinds are refused as by a fit
+    return declared[files[0]]
+
+
+def _table_in_words(files: list[Path], names: list[str]) -> str:
+    shown = [f"'{file.name}'" for file in files[:_NAMED]]
+    more = [f"{len(files) - _NAMED} more"] if len(files) > _NAMED else []
+    columns = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return f"{listed([*shown, *more])} with the columns {columns}"
+
+
+def _nothing_in(folder: Path) -> str:
+    """Why no table was found in a folder, and what lies there that can be read by itself."""
+    alone = sorted(each for each in folder.iterdir() if each.suffix.lower() in FORMATS)
+    if not alone:
+        return f"There is no file in '{folder}' that can be described."
+    named = listed([f"'{each}'" for each in alone[:_NAMED]], "or")
+    return (
+        f"'{folder}' holds no table in parts: workbooks and files of statistics are read one by "
+        f"one. Give {named} itself."
+    )
 
 
 def raw_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from gdppca.privacy import Unit
 from gdppca.tables.base import AtHand, Exact, Recipe, Sample, Supply, Total, divided
 from gdppca.tables.description import Description
 from gdppca.tables.persons import Persons
+from gdppca.tables.pieces import pieces_of_rows
 
 _TURNS = 8  # pairs of persons are compared by so many random rows of each, and averaged
 
@@ -64,7 +66,20 @@ class MemoryTable(AtHand):
     @cached_property
     def _sample(self) -> Sample:
         one_each = None if self.persons is None else self.persons.one_each()
-        return Sample(self.values, self.n_samples, self._parts, one_each)
+        tossed = None if self.shares is None else self._tossed(self.shares, one_each)
+        return Sample(self.values, self.n_samples, self._parts, one_each, tossed=tossed)
+
+    def _tossed(self, shares: np.ndarray, one_each: np.ndarray | None) -> np.ndarray:
+        """Whether each row, or the one of each person, is counted: with its share as its chance."""
+        if self.persons is None:
+            coins = self.noise.keys().range(len(shares))
+        else:
+            shares, coins = shares[one_each], self.persons.coins
+        return np.asarray(coins >> np.uint64(34) < whole_parts(1, shares).astype(np.uint64))
+
+    def pieces(self) -> Iterator[bytes]:
+        """Some of its bytes, by which it is known again; not private."""
+        return pieces_of_rows(self.values)
 
     def sample(self, size: int) -> Sample:
         """All rows: none need be left out."""
@@ -73,10 +88,11 @@ class MemoryTable(AtHand):
     def total(self, recipe: Recipe, progress: Progress = silent) -> Total:
         """The sum over all rows, in secret random order where order matters."""
         if recipe.center is not None:
-            sums = SignSum(recipe.sign, recipe.center)
+            sums = recipe.empty()
+            assert isinstance(sums, SignSum)
             sums.add_rows(recipe.compared(self.values), progress, self._parts)
             if not self.n_samples:  # who was the last one must not show by a failure
-                return Exact(np.zeros((self.n_features,) * 2), 0)
+                return Exact(np.zeros(sums.shape), 0)
             return Exact(sums.mean(self.n_samples), self.n_samples)
         assert not isinstance(recipe.scheme, OneSample)  # it has a centre
         if self.persons is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gdppca._errors import DataError
 from gdppca.kernels.weights import whole_parts
-from gdppca.noise import OrderKeys
+from gdppca.noise import OrderKeys, Texts
 from gdppca.tables.base import Recipe, Sample, Sums
 from gdppca.tables.cells import label_text
 from gdppca.tables.description import Column, Description
@@ -112,7 +112,7 @@ class PartReader:
         texts, codes = _texts(frame_column(part, self.asked.persons))
         if any(text is None or text in missing for text in texts):
             raise without_ids()
-        return self.keys.named(map(str, texts)), codes
+        return self.keys.named(Texts.of(list(map(str, texts)))), codes
 
     def people(self, pieces: list[Keyed]) -> People:
         """Rows by their persons; all rows of a person must be there."""
@@ -209,6 +209,7 @@ def _texts(ids: Any) -> tuple[list[str | None], np.ndarray]:
     if kind.is_integer() or kind.is_float() or kind == nw.Boolean:
         found, codes = np.unique(series.to_numpy(), return_inverse=True)
         return [label_text(label) for label in found.tolist()], codes
-    texts = [label_text(label) for label in plain_labels(ids, "persons", "ids")]
+    labels = map(label_text, plain_labels(ids, "persons", "ids"))
+    texts = [None if label is None else label.strip(" \t") for label in labels]
     place = {text: k for k, text in enumerate(dict.fromkeys(texts))}
     return list(place), np.fromiter((place[text] for text in texts), np.int64, len(texts))

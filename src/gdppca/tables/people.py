@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdppca.kernels.weights import whole_parts
+from gdppca.noise import lots
 from gdppca.tables.base import Sample
 
 MOST_EACH = 4  # rows of one person in a sample
@@ -23,18 +24,6 @@ def rows_each(size: int, n_features: int) -> int:
     """How many rows of a person a sample of so many persons holds at most."""
     most = min(_SAMPLE_ROWS, _SAMPLE_ENTRIES // n_features)
     return max(1, min(MOST_EACH, most // size))
-
-
-def mixed(words: np.ndarray) -> np.ndarray:
-    """Numbers that look random, of others; one to one."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
-
-
-def lots(keys: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """By which rows are chosen: of their person's key and of their place among its rows."""
-    return mixed(keys + _MIXER * (places.astype(np.uint64) + np.uint64(1)))
 
 
 def row_hashes(rows: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from gdppca.tables.described import literal
 from gdppca.tables.description import Description
 from gdppca.tables.dialects import LONGEST_LINE, Dialect, dialect_of, plain_copy, require_letters
 from gdppca.tables.headers import csv_header, parquet_names, require_columns, require_header
+from gdppca.tables.pieces import pieces_of_files
 
 _ENDINGS = {
     "csv": (".csv", ".tsv", ".txt"),
@@ -72,6 +73,10 @@ class Source:
 
     def require_unchanged(self) -> None:
         """Refuse what was changed since it was opened; data in memory stays as it is."""
+
+    def pieces(self) -> Iterator[bytes] | None:
+        """Some of its bytes, by which it is known again; None where it is no file."""
+        return None
 
     def explained(self, places: Sequence[int]) -> DataError:
         """What to say when these columns cannot be read; never what the reader said."""
@@ -235,6 +240,10 @@ class Files(Source):
         for path, stamp in self._stamps.items():
             if _stamp(path) != stamp:
                 raise changed(f"'{path}'")
+
+    def pieces(self) -> Iterator[bytes] | None:
+        """Some bytes of the files."""
+        return pieces_of_files(self._paths)
 
     def explained(self, places: Sequence[int]) -> DataError:
         """Which column of which file holds something else than numbers, where that is it."""

@@ -1,28 +1,26 @@
-"""Whose each row is, for rows that DuckDB reads: found once by exact ids, and kept as numbers.
+"""Whose each row is, for rows that DuckDB reads: found once by their ids, and kept as numbers.
 
-Ids are looked at by DuckDB alone, which may write them into the private folder, and are dropped as
-soon as every row has the number of its person. Numbers, counts and keys lie in that folder too, so
-that memory does not grow with the table.
+Of an id there are 128 bits of a keyed hash, batch by batch, and no more is kept. These, numbers,
+counts and keys lie in files of the private folder, so that memory does not grow with the table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
+from gdppca.kernels.roll import Roll
 from gdppca.kernels.weights import whole_parts
-from gdppca.noise import OrderKeys
-from gdppca.tables.batches import columns_of_floats
-from gdppca.tables.described import literal
-from gdppca.tables.people import lots
-from gdppca.tables.persons import NO_IDS, without_ids
+from gdppca.noise import OrderKeys, lots
+from gdppca.tables.batches import ids_of
+from gdppca.tables.persons import require_ids, without_ids
 
-_ROWS = 2**18  # that are looked at at once
+_ROWS = 2**17  # that are looked at at once
 _ZEROS = 2**24  # bytes
 
 
@@ -83,21 +81,30 @@ class Visits:
 
     def parts(self, start: int, stop: int, shares: np.ndarray | None) -> np.ndarray:
         """How much each row between two places counts."""
-        return whole_parts(self.counts[self.persons[start:stop]], shares)
+        persons = self.persons[start:stop]
+        if shares is None:
+            return self._parts_each[persons]
+        return whole_parts(self.counts[persons], shares)
+
+    @cached_property
+    def _parts_each(self) -> np.ndarray:
+        """How much a row of each person counts, without weights."""
+        return whole_parts(self.counts)
 
     def chosen(self, bound: int, each: int) -> Chosen:
         """At most so many random rows of each person whose key does not lie above a bound."""
-        there = np.flatnonzero(self.keys <= np.uint64(bound))
+        near = np.asarray(self.keys <= np.uint64(bound))
+        there = np.flatnonzero(near)
         there = there[np.argsort(self.keys[there], kind="stable")]
         wanted = _Wanted(self.keys[there], np.asarray(self.counts[there]), each)
-        index = np.full(self.number, -1, dtype=np.int64)
+        index = np.empty(self.number, dtype=np.int64)
         index[there] = np.arange(len(there))
         seen = np.zeros(len(there), dtype=np.int64)
         found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
         for start in range(0, self.n_rows, _ROWS):
-            whose = index[self.persons[start : start + _ROWS]]
-            places = np.flatnonzero(whose >= 0)
-            whose = whose[places]
+            persons = self.persons[start : start + _ROWS]
+            places = np.flatnonzero(near[persons])
+            whose = index[persons[places]]
             positions = wanted.positions(whose, _turns(whose, seen))
             kept = positions >= 0
             found.append((start + places[kept], positions[kept]))
@@ -171,56 +178,29 @@ def _turns(whose: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return turns
 
 
-def found_visits(
-    connection: Any, ids: str, folder: Path, keys: OrderKeys, missing: tuple[str, ...]
-) -> Visits:
-    """Give every row the number of its person; `ids` is the question for ids, in DuckDB's words.
+def found_visits(relation: Any, folder: Path, keys: OrderKeys, missing: tuple[str, ...]) -> Visits:
+    """Give every row the number of its person, in one pass over the ids that a relation holds.
 
     What DuckDB says of a failure may quote a cell.
     """
-    ask = connection.execute
-    ask(f"CREATE OR REPLACE TEMP TABLE visits AS {ids}")
-    ask(
-        "CREATE OR REPLACE TEMP TABLE persons AS "
-        "SELECT id, count(*) AS visits FROM visits GROUP BY id"
-    )
-    _require_ids(connection, missing)
-    [[n_rows]] = ask("SELECT count(*) FROM visits").fetchall()
-    [[n_persons]] = ask("SELECT count(*) FROM persons").fetchall()
-    secret = f"unhex({literal(keys.secret.hex())})"  # no message or log shows a question
-    digest = f"sha256({secret} || encode(CAST(id AS VARCHAR)))"
-    key = f"CAST('0x' || left({digest}, 16) AS UBIGINT)"
-    of_persons = connection.sql(f"SELECT rowid, visits, {key} FROM persons")
-    counts, order_keys = _laid_out(of_persons, n_persons, folder, np.int64, np.uint64)
-    whose = "SELECT v.rowid, p.rowid FROM visits v JOIN persons p ON v.id = p.id"
-    small = np.uint32 if n_persons < 2**32 else np.int64
-    [persons] = _laid_out(connection.sql(whose), n_rows, folder, small)
-    ask("DROP TABLE visits")
-    ask("DROP TABLE persons")
-    return Visits(persons, counts, order_keys)
+    roll, stream = Roll(partial(_array, folder)), ids_of(relation, _ROWS)
+    with TemporaryFile(dir=folder) as file:
+        try:
+            for ids in stream:
+                if ids is None:
+                    raise without_ids()
+                roll.add(keys.named(ids)).tofile(file)
+        finally:
+            stream.close()
+        file.flush()
+        n_rows = file.tell() // 4
+        persons = np.memmap(file, np.uint32, "r") if n_rows else np.empty(0, np.uint32)
+    found = roll.keys()
+    require_ids(found, keys, missing)
+    return Visits(persons, roll.counts, found)
 
 
-def _require_ids(connection: Any, missing: tuple[str, ...]) -> None:
-    nobody = ", ".join(map(literal, (*NO_IDS, *missing)))
-    unknown = f"id IS NULL OR trim(CAST(id AS VARCHAR)) IN ({nobody})"
-    if connection.execute(f"SELECT 1 FROM persons WHERE {unknown} LIMIT 1").fetchall():
-        raise without_ids()
-
-
-def _laid_out(relation: Any, n: int, folder: Path, *kinds: type) -> list[np.ndarray]:
-    """Columns of numbers, each at the place that the first column says, in files."""
-    found = [_array(folder, kind, n) for kind in kinds]
-    stream = columns_of_floats(relation, _ROWS)
-    try:
-        for places, *columns in stream:
-            for array, column in zip(found, columns, strict=True):
-                array[places] = column
-    finally:
-        stream.close()
-    return found
-
-
-def _array(folder: Path, kind: type, n: int) -> np.ndarray:
+def _array(folder: Path, kind: Any, n: int) -> np.ndarray:
     """An array in a file that has no name, and room on the disk: to lack it later would kill us."""
     size = n * np.dtype(kind).itemsize
     if size == 0:

@@ -26,7 +26,14 @@ from gdppca.theory.noise_floor import (
     noise_edge,
 )
 from gdppca.theory.patterns import variance_shares
-from gdppca.theory.rates import corrected, entry_sd, even_noise, rate_errors, shrunk_rates
+from gdppca.theory.rates import (
+    corrected,
+    entry_sd,
+    even_noise,
+    kept_share,
+    rate_errors,
+    shrunk_rates,
+)
 from gdppca.theory.shrinkage import ShrunkLoadings, shrunken_loadings
 from gdppca.theory.spherical import spherical_eigenvalues, spherical_eigenvalues_inverse
 from gdppca.theory.uncertainty import loading_intervals
@@ -53,6 +60,7 @@ __all__ = [
     "error_bound",
     "even_noise",
     "flip_shift",
+    "kept_share",
     "loading_intervals",
     "noise_band",
     "noise_edge",

@@ -14,6 +14,7 @@ an elliptical law.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -61,19 +62,26 @@ class Leading:
     values: np.ndarray  # (d,)
     m: int
     known: Known
+    scale: float = 1.0  # by which the released matrix was divided
 
     @classmethod
-    def of(cls, scatter: np.ndarray, m: int, known: Known) -> tuple[Self, np.ndarray]:
-        """Of a released matrix, with its plain leading eigenvectors as rows."""
+    def of(
+        cls, scatter: np.ndarray, wanted: int | Callable[[np.ndarray], int], known: Known
+    ) -> tuple[Self, np.ndarray]:
+        """Of a released matrix, with its plain leading eigenvectors as rows.
+
+        Eigenvalues may decide how many are wanted.
+        """
         matrix = corrected(scatter, known.gaps.rates)
         spectrum = Spectrum(matrix)
+        m = wanted(spectrum.values) if callable(wanted) else wanted
         plain = spectrum.leading(m).T
         scale, above = _power_of_two(matrix), known.above(spectrum.values)
         values, known = spectrum.values / scale, known.over(scale)
         found = cls(matrix / scale, np.empty((len(matrix), 0)), values, m, known)
         m = found._standing(above)
         r = min(max(above, m), len(values) - 1)
-        return cls(matrix / scale, spectrum.leading(r), values, m, known), plain
+        return cls(matrix / scale, spectrum.leading(r), values, m, known, scale), plain
 
     def _standing(self, above: int) -> int:
         """How many of the wanted eigenvalues lie outside what noise fills around the others."""
@@ -133,8 +141,12 @@ class Leading:
         entries = self.entry_variances
         shape = (self.d, self.m)
         own = np.full(shape, entries[0, 0]) if len(entries) == 1 else entries @ self.plain**2
-        centre = self.known.centre_bias * max(float(self.values.sum()), 0.0) / self.d
-        return own + centre**2
+        return own + self._centre**2
+
+    @property
+    def _centre(self) -> float:
+        """What the error of a private centre adds to an entry."""
+        return self.known.centre_bias * max(float(self.values.sum()), 0.0) / self.d
 
     @cached_property
     def sampled(self) -> np.ndarray:
@@ -152,9 +164,18 @@ class Leading:
 
     @cached_property
     def variances(self) -> np.ndarray:
-        """Of the noise of each loading, (d, m)."""
+        """Of the noise of each loading of the eigenvectors, (d, m)."""
+        return self._of_noise((self.vectors**2).sum(axis=1))
+
+    @cached_property
+    def message_variances(self) -> np.ndarray:
+        """The same of loadings that are seen through the matrix once more, (d, m)."""
+        return self._of_noise((self.vectors[:, self.m :] ** 2).sum(axis=1))
+
+    def _of_noise(self, free: np.ndarray) -> np.ndarray:
+        """Variances of loadings where such parts of the columns are free of the noise beside."""
         total, theta = self.private + self.sampled, self.spikes[: self.m]
-        own = np.maximum(1 - (self.vectors**2).sum(axis=1), _LEAST_LEFT)[:, None]
+        own = np.maximum(1 - free, _LEAST_LEFT)[:, None]
         noise = own + self.vectors[:, self.m :] ** 2 @ self._mixing(total.mean(axis=0))
         return np.maximum(noise * total / theta**2, _LEAST_VARIANCE)
 

@@ -29,11 +29,12 @@ _AXES: Kind = "axes"
 _OCTAVES_BELOW = 3  # of 1/d, the variance of a dense direction's loadings
 _DENSE = _OCTAVES_BELOW + 1  # place of 1/d among the variances, after zero and the octaves below
 _DENSE_COLUMNS = 2.0  # columns that speak for a dense direction before any is seen
-_LEAST_COLUMNS = 20  # for single axes; fewer cannot tell them
+_MANY_COLUMNS = 20  # that tell single axes
+_LEAST_COLUMNS = 8  # that tell those of two components which stand apart, where it is clearer
 _MOST_COMPONENTS = 10  # for single axes
 _AXIS_GAIN = (2.0, 1.25)  # nats over whole rows, and more for each component; measured
 _SAME_AXIS = 0.98  # cosine from which a varimax axis is one of the components'
-_STEPS, _STILL = 200, 1e-5  # of EM
+_STEPS, _STILL = 50, 1e-5  # of EM
 _SWEEPS = 20  # of varimax
 _TINY = 1e-300
 
@@ -57,7 +58,7 @@ class _Group:
     axis: np.ndarray | None = None  # (m,)
 
 
-def posterior(seen: np.ndarray, variances: np.ndarray) -> Posterior:
+def posterior(seen: np.ndarray, variances: np.ndarray, *, apart: bool = True) -> Posterior:
     """Fit the mixture to noisy loadings, and give their posterior.
 
     Parameters
@@ -66,6 +67,9 @@ def posterior(seen: np.ndarray, variances: np.ndarray) -> Posterior:
         Noisy loadings, a column of the table in each row.
     variances : array of shape (d, m)
         Those of the noise, above zero.
+    apart : bool, default True
+        Whether the next component is well below the last of these. If not, what noise mixed into
+        them looks like an axis, and few columns do not tell.
 
     Returns
     -------
@@ -87,10 +91,11 @@ def posterior(seen: np.ndarray, variances: np.ndarray) -> Posterior:
     shares, likelihood = _fitted(whole)
     dense = float(whole[0].log_densities[:, _DENSE].sum())
     groups, kind = whole, _ROWS
-    if m > 1 and d >= _LEAST_COLUMNS and m <= _MOST_COMPONENTS:
+    wanted = _wanted_gain(d, m, apart=apart)
+    if math.isfinite(wanted):
         more = whole + [_axis_group(seen, variances, grid, axis) for axis in axes_of(seen)]
         finer, better = _fitted(more)
-        if better - likelihood > _AXIS_GAIN[0] + _AXIS_GAIN[1] * m:
+        if better - likelihood > wanted:
             groups, shares, likelihood, kind = more, finer, better, _AXES
     mean, covariance = _moments(seen, variances, grid, groups, shares)
     return Posterior(
@@ -100,6 +105,14 @@ def posterior(seen: np.ndarray, variances: np.ndarray) -> Posterior:
         likelihood - dense,
         kind,
     )
+
+
+def _wanted_gain(d: int, m: int, *, apart: bool) -> float:
+    """Nats that single axes must gain over whole rows; infinite where columns cannot tell them."""
+    few = m == 2 and apart and d >= _LEAST_COLUMNS
+    if not 1 < m <= _MOST_COMPONENTS or not (d >= _MANY_COLUMNS or few):
+        return math.inf
+    return max(1.0, _MANY_COLUMNS / d) * (_AXIS_GAIN[0] + _AXIS_GAIN[1] * m)
 
 
 def loading_variances(d: int) -> np.ndarray:

@@ -54,7 +54,7 @@ def variance_shares(eigenvalues: np.ndarray, rates: np.ndarray | None = None) ->
     Returns
     -------
     array of shape (d,)
-        They add up to one.
+        They add up to one; all alike where no eigenvalue is positive, which tells nothing.
 
     Notes
     -----
@@ -71,7 +71,9 @@ def variance_shares(eigenvalues: np.ndarray, rates: np.ndarray | None = None) ->
     >>> variance_shares(np.array([0.5, 0.3, 0.2]), np.full(3, 0.8)).round(2)
     array([0.67, 0.23, 0.1 ])
     """
-    if rates is None or len(rates) > FEW or (rates == 1).all() or not (eigenvalues > 0).any():
+    if not (eigenvalues > 0).any():
+        return np.full(len(eigenvalues), 1 / len(eigenvalues))
+    if rates is None or len(rates) > FEW or (rates == 1).all():
         return spherical_eigenvalues_inverse(eigenvalues)
     shown = np.maximum(eigenvalues, 0.0) / np.maximum(eigenvalues, 0.0).sum()
     shares, wanted = spherical_eigenvalues_inverse(shown), shown

@@ -233,13 +233,43 @@ def rate_errors(rates: np.ndarray, noise_sd: float, n_samples: float) -> np.ndar
     >>> rate_errors(np.array([0.5, 0.7, 1.0]), 0.01, 5000).round(4)
     array([0.01, 0.01, 0.01])
     """
-    shown = float(np.var(rates))  # v²/(v + s²), v the variance before noise s² and shrinking
-    spread = 0.5 * (shown + math.sqrt(shown**2 + 4 * shown * noise_sd**2))
+    spread = _spread_before(rates, noise_sd)
     kept = _kept(spread, noise_sd)
     chance = rates * (1 - rates) / n_samples
     lost = (1 - kept) ** 2 * np.maximum(chance, spread)
     noise = (kept**2 + (1 - kept) ** 2 / len(rates)) * noise_sd**2
     return np.asarray(np.sqrt(lost + noise))
+
+
+def kept_share(rates: np.ndarray, noise_sd: float) -> float:
+    """Share of its difference from their mean that `shrunk_rates` left to each of these rates.
+
+    Parameters
+    ----------
+    rates, noise_sd
+        As in `rate_errors`.
+
+    Returns
+    -------
+    float
+        One where nothing was drawn to the mean, zero where all of it was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gdppca.theory import kept_share, shrunk_rates
+    >>> noisy = np.array([0.5, 0.7, 0.9])
+    >>> rates = shrunk_rates(noisy, 0.1)
+    >>> round(kept_share(rates, 0.1), 3), round(float(np.ptp(rates) / np.ptp(noisy)), 3)
+    (0.625, 0.625)
+    """
+    return _kept(_spread_before(rates, noise_sd), noise_sd)
+
+
+def _spread_before(rates: np.ndarray, noise_sd: float) -> float:
+    """Variance of the rates without noise s²: they vary by v²/(v + s²) once they are shrunk."""
+    shown = float(np.var(rates))
+    return 0.5 * (shown + math.sqrt(shown**2 + 4 * shown * noise_sd**2))
 
 
 def _kept(spread: float, noise_sd: float) -> float:

@@ -23,6 +23,7 @@ from gdppca.noise.bits import generator_for
 from gdppca.theory.leading import Known, Leading
 from gdppca.theory.loading_errors import beside_the_posterior
 from gdppca.theory.loading_prior import Kind, Posterior, posterior
+from gdppca.theory.second_stage import CrossNumbers, Refined, together
 from gdppca.theory.uneven import Gaps, finite_errors
 
 Target = Literal["rows", "population"]
@@ -33,8 +34,9 @@ NEGLIGIBLE = 0.9  # probability from which a loading is called so
 _GAIN = 3.0  # nats over a dense direction before anything is shrunk
 _MOST_COMPONENTS = 30  # nobody reads the loadings of more
 _LEAST_KEPT = 0.1  # of a direction's length; what is shrunk further has no direction left
-_WEAK = 0.05  # squared length of the noise of a direction, from which one more look pays
-_APART = 0.5  # of the last component: the next one must be smaller for that look
+_WEAK = 0.005  # squared length of the noise of a direction, from which more looks pay
+_LOOKS = 3  # at the matrix after the first; more make no difference
+_APART = 0.7  # of the last component: the next one must be smaller for them
 _SEED, _DRAWS = 20_251_014, 200  # of the expected angle; the same everywhere
 _DRAWN = 4e6  # numbers for it
 
@@ -119,6 +121,7 @@ def shrunken_loadings(
     scale_error: np.ndarray | None = None,
     rates: np.ndarray | None = None,
     rate_error: np.ndarray | None = None,
+    cross: CrossNumbers | None = None,
 ) -> ShrunkLoadings:
     r"""Leading directions of a released matrix, their loadings shrunk under its known noise.
 
@@ -138,6 +141,8 @@ def shrunken_loadings(
     centre_bias, scale_error, rates, rate_error
         What is known of a private centre, private scales and missing cells, as for
         `gdppca.theory.loading_intervals`.
+    cross : CrossNumbers or None
+        What a second stage drew: the plain directions are then those of both stages.
 
     Returns
     -------
@@ -150,10 +155,11 @@ def shrunken_loadings(
 
     Noisy loadings and the variances of their noise (`gdppca.theory.leading`) fit a prior for the
     loadings of a column (`gdppca.theory.loading_prior`). Where it gains three nats over a dense
-    direction, posterior means take the place of the loadings. Where noise is strong, one step of
-    approximate message passing follows: with V the orthonormal form of the means, the rows of
+    direction, posterior means take the place of the loadings. Where noise is strong, three steps of
+    approximate message passing follow: with V the orthonormal form of the means, the rows of
     :math:`(K - bI)V/\theta`, less what the same noise does twice (Onsager's term), are noisy
-    loadings again, with less noise.
+    loadings again. Of a component l beyond the m that noise mixed into the k-th they hold less
+    than the eigenvectors do, :math:`1 - \theta_l/\theta_k` of what was shrunk away.
 
     The rows' own loadings are those of the population and the noise of sampling, a known share ρ
     of all noise: of what the posterior took away from a noisy loading, that share is given back.
@@ -179,12 +185,48 @@ def shrunken_loadings(
     scales = finite_errors("scale_error", scale_error, len(matrix))
     known = Known(float(noise_sd), rows, float(centre_bias), gaps)
     with np.errstate(all="ignore"):
-        leading, plain = Leading.of(matrix, m, known)
+        leading, plain = together(matrix, m, known, cross)
         with suppress(np.linalg.LinAlgError):  # never seen; the matrix may be paid for
             found = _shrunk(leading, target) if _telling(leading, target) else None
             if found is not None:
                 return found.published(leading, plain, target, scales)
     return ShrunkLoadings.unshrunk(plain, target)
+
+
+def staged_loadings(
+    scatter: np.ndarray,
+    noise_sd: float,
+    n_samples: float,
+    cross: CrossNumbers,
+    *,
+    target: Target = "rows",
+    centre_bias: float = 0.0,
+    scale_error: np.ndarray | None = None,
+) -> ShrunkLoadings | None:
+    """Directions by a matrix and a second stage, unshrunk, and how sure they are.
+
+    Parameters are those of `shrunken_loadings`. None where the matrix does not speak for the law
+    that a second stage takes for granted.
+    """
+    matrix, m = _checked(scatter, len(cross.factors))
+    gaps = Gaps.of(None, None, len(matrix))
+    known = Known(float(noise_sd), float(n_samples), float(centre_bias), gaps)
+    with np.errstate(all="ignore"):
+        leading, plain = together(matrix, m, known, cross)
+        if not isinstance(leading, Refined):
+            return None
+        errors = finite_errors("scale_error", scale_error, len(matrix))
+        beside = leading.variances if target == "population" else leading.private_variances
+        variances = beside + beside_the_posterior(leading, errors, target)
+    return ShrunkLoadings(
+        components=plain,
+        plain=plain,
+        kind="plain",
+        target=target,
+        negligible=np.zeros(plain.shape, dtype=bool),
+        sd=np.sqrt(variances).T,
+        _covariance=beside[:, :, None] * np.eye(m),
+    )
 
 
 def _checked(scatter: np.ndarray, n_components: int) -> tuple[np.ndarray, int]:
@@ -209,26 +251,51 @@ def _telling(leading: Leading, target: Target) -> bool:
 
 def _shrunk(leading: Leading, target: Target) -> _Shrunk | None:
     """Posterior means of the loadings, and an orthonormal form of them; None: leave them plain."""
-    seen, found = leading.plain, posterior(leading.plain, leading.variances)
-    if found.gain < _GAIN:
+    apart = _apart(leading)
+    look = _Look(leading.plain, leading.variances, apart)
+    if look.found.gain < _GAIN:
         return None
-    form = _Form.of(found.mean)
-    if form is not None and _looks_again(leading):
-        seen = _seen_again(leading, found, form)
-        found = posterior(seen, leading.variances)
-        form = _Form.of(found.mean)
+    last, form = leading.plain, _Form.of(look.found.mean)
+    for _ in range(_LOOKS if _looks_again(leading) else 0):
+        if form is None:
+            return None
+        seen = _seen_again(leading, look, form, last)
+        last, look = form.directions, _Look(seen, leading.message_variances, apart)
+        form = _Form.of(look.found.mean)
+    if target == "rows":
+        form = _Form.of(look.mean_of_rows(leading.from_sampling))
     if form is None:
         return None
-    mean, covariance = found.mean, found.covariance
+    covariance = look.found.covariance
     if target == "rows":
-        share = leading.from_sampling
+        covariance = look.covariance_of_rows(leading.from_sampling)
+    return _Shrunk(look.found, covariance, form)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Noisy loadings, the variances of their noise, and what they tell of those without it."""
+
+    seen: np.ndarray  # (d, m)
+    variances: np.ndarray  # (d, m)
+    apart: bool  # from the next component
+
+    @cached_property
+    def found(self) -> Posterior:
+        """Posterior of the population's loadings."""
+        return posterior(self.seen, self.variances, apart=self.apart)
+
+    def mean_of_rows(self, share: np.ndarray) -> np.ndarray:
+        """Posterior means of the rows' own loadings: sampling's share of the noise is theirs."""
+        return np.asarray(self.found.mean + share * (self.seen - self.found.mean))
+
+    def covariance_of_rows(self, share: np.ndarray) -> np.ndarray:
+        """Posterior covariances of them."""
         kept = 1 - share
-        mean = mean + share * (seen - mean)
-        covariance = covariance * kept[:, :, None] * kept[:, None, :]
-        diagonal = range(leading.m)
-        covariance[:, diagonal, diagonal] += share * kept * leading.variances
-        form = _Form.of(mean)
-    return None if form is None else _Shrunk(found, covariance, form)
+        covariance = self.found.covariance * kept[:, :, None] * kept[:, None, :]
+        diagonal = range(share.shape[1])
+        covariance[:, diagonal, diagonal] += share * kept * self.variances
+        return np.asarray(covariance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,27 +315,32 @@ class _Form:
 
 
 def _looks_again(leading: Leading) -> bool:
-    """Whether noise is strong, and no component beyond the last is nearly as large."""
+    """Whether noise is strong, and no component beyond the last is nearly as large.
+
+    What shrinking did wrong along a component beyond fades with each look, by the ratio of sizes.
+    """
+    if isinstance(leading, Refined):  # the matrix alone tells less than is known
+        return False
+    return bool((leading.variances.sum(axis=0) > _WEAK).any()) and _apart(leading)
+
+
+def _apart(leading: Leading) -> bool:
     m, theta = leading.m, leading.spikes
-    strong = (leading.variances.sum(axis=0) > _WEAK).any()
-    return bool(strong and (leading.r == m or theta[m] < _APART * theta[m - 1]))
+    return bool(leading.r == m or theta[m] < _APART * theta[m - 1])
 
 
-def _seen_again(leading: Leading, found: Posterior, form: _Form) -> np.ndarray:
+def _seen_again(leading: Leading, look: _Look, form: _Form, last: np.ndarray) -> np.ndarray:
     """Noisy loadings once more, through the matrix: one step of approximate message passing."""
-    m, theta, b = leading.m, leading.spikes[: leading.m], leading.bulk
-    beyond = leading.vectors[:, m:]
-    V = form.directions
-    image = leading.matrix @ V - b * V
-    image -= (beyond * (leading.values[m : leading.r] - b)) @ (beyond.T @ V)
-    slopes = found.covariance / leading.variances[:, :, None] @ form.factor  # of V by the seen
+    theta, V = leading.spikes[: leading.m], form.directions
+    image = leading.matrix @ V - leading.bulk * V
+    slopes = look.found.covariance / look.variances[:, :, None] @ form.factor  # of V by the seen
     twice = slopes / theta[:, None]
     entries = leading.entry_variances
     if len(entries) == 1:
-        reaction = leading.plain @ (entries[0, 0] * twice.sum(axis=0))
+        reaction = last @ (entries[0, 0] * twice.sum(axis=0))
     else:
         met = (entries @ twice.reshape(leading.d, -1)).reshape(twice.shape)
-        reaction = np.einsum("ja,jac->jc", leading.plain, met)
+        reaction = np.einsum("ja,jac->jc", last, met)
     return np.asarray((image - reaction) / theta)
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from gdppca import DPPCA, NSGGD, SGPCA, AnalyzeGauss, ParameterError, SignCovariancePCA
 from gdppca.auditing import METHODS, Experiment, experiment_for
 from gdppca.auditing.draws import Heard, repeated
-from gdppca.auditing.worst_pairs import _reach
+from gdppca.auditing.worst_pairs import reach_of
 from gdppca.signs import NAMES, Spherical, as_sign
 
 PUBLIC = {
@@ -113,7 +113,7 @@ def test_score_is_the_log_likelihood_ratio():
 @pytest.mark.parametrize("sign", NAMES)
 def test_reach_is_where_the_sign_is_longest(sign):
     found = as_sign(sign, None if sign == "spherical" else 3.0, n_features=2)
-    assert found.radial(np.array([_reach(found)]))[0] == pytest.approx(found.sup_norm)
+    assert found.radial(np.array([reach_of(found)]))[0] == pytest.approx(found.sup_norm)
 
 
 class Bump:

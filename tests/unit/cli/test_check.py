@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gdppca import Release
+from gdppca import Ledger, Release
 from gdppca.cli.check import MARK
 from gdppca.cli.main import app
 
@@ -60,7 +60,7 @@ def test_no_cell_is_shown(visits):
 
 def test_it_takes_no_file_to_write_into(visits):
     before = sorted(visits.parent.iterdir())
-    for option in ("--output", "-o", "--json", "--report"):
+    for option in ("--output", "-o", "--report"):
         assert run("check", visits, option, "x").exit_code == 2
     lines(run("check", visits))
     assert sorted(visits.parent.iterdir()) == before
@@ -131,7 +131,7 @@ def test_what_cannot_be_opened_is_told_by_the_reader(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a;b\n1;2\n")
     result = run("check", file)
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "give --delimiter ';', or delimiter = \";\" in the description" in words(result)
     assert "There is no file" in run("check", tmp_path / "no.csv").output
 
@@ -168,3 +168,73 @@ def test_fit_warns_by_public_facts_alone(tmp_path, monkeypatch):
         said.append(result.stderr)
     assert said[0] == said[1]
     assert "looks like an id by its name" in said[0]
+
+
+BUDGET = "sqlite:///budget.db"
+
+
+def worked(*arguments):
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+
+
+def test_the_same_check_works_again_after_the_fit(visits):
+    for number in range(2):
+        result = run("check", visits, "--epsilon", 0.5)
+        commanded = commands(result)
+        assert len(commanded) == (1 if number else 2)  # the cap is made once
+        if not number:
+            worked(
+                *commanded[0][: commanded[0].index("--epsilon")], "--epsilon", 5, "--unit", "person"
+            )
+        worked(*commanded[-1])
+    assert Ledger(BUDGET).account("the visits").spends == 2
+
+
+def test_a_ledger_that_is_not_there_yet_is_proposed(visits):
+    for made in ("no ledger", "no data set"):
+        result = run("check", visits, "--ledger", f"{BUDGET}#{made}")
+        assert f"{made}" in words(result).replace("'no data set'", "")
+        init, fit = commands(result)
+        worked(*init)
+        worked(*fit)
+
+
+def test_what_is_left_in_a_ledger_is_told_and_taken(visits):
+    worked("ledger", "init", f"{BUDGET}#a", "--epsilon", 1, "--unit", "person")
+    result = run("check", visits, "--ledger", f"{BUDGET}#a", "--epsilon", 3)
+    assert "(epsilon = 1, delta = 1e-06) is left" in words(result)
+    assert "epsilon = 3 and delta = 1e-06 is more than that" in words(result)
+    [fit] = commands(result)
+    assert 0.99 <= float(fit[fit.index("--epsilon") + 1]) <= 1
+    worked(*fit)
+    spent = run("check", visits, "--ledger", f"{BUDGET}#a")
+    assert "No fit is left under it" in words(spent)
+    assert not commands(spent)
+
+
+@pytest.mark.parametrize(
+    ("unit", "asked", "own"),
+    [
+        ("row", [], "a-persons-replace-one"),
+        ("person", ["--neighbors", "add-remove"], "a-persons-add-remove"),
+    ],
+)
+def test_a_cap_of_another_promise_is_told_and_another_data_set_proposed(unit, asked, own, visits):
+    worked("ledger", "init", f"{BUDGET}#a", "--epsilon", 1, "--unit", unit)
+    ledger = ["--ledger", f"{BUDGET}#a"]
+    result = run("check", visits, *asked, *ledger)
+    assert "Give such draws a data set of their own" in words(result)
+    init, fit = commands(result)
+    assert fit[fit.index("--ledger") + 1] == f"{BUDGET}#{own}"
+    worked(*init)
+    worked(*fit)
+    again = run("check", visits, *asked, *ledger)
+    assert "No fit is left under it" in words(again)
+    account = Ledger(BUDGET).account(own)
+    assert (account.spends, str(account.protected.unit)) == (1, "person")
+
+
+def test_neighbours_that_there_are_not_are_refused_before_the_table_is_read(tmp_path):
+    said = words(run("check", tmp_path / "none.csv", "--neighbors", "next-door"))
+    assert "`--neighbors` must be one of 'replace-one', 'add-remove'" in said

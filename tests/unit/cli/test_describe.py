@@ -100,14 +100,14 @@ def test_the_table_is_never_overwritten(visits):
 def test_refusals_are_about_options(options, said, visits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("describe", visits, *options)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == (3 if "has no column" in said else 2), result.output
     assert said in words(result)
     assert not (tmp_path / "table.toml").exists()
 
 
 def test_no_file_is_said(tmp_path):
     result = run("describe", tmp_path / "none.csv", "-o", tmp_path / "t.toml")
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "There is no file" in words(result)
 
 
@@ -158,3 +158,53 @@ def test_databases_need_a_question(database, tmp_path):
         assert "give --query 'SELECT … FROM …'" in words(run(command, database))
     file = database.removeprefix("sqlite:///")
     assert f"give sqlite:///{file} in place of the file" in words(run("check", file))
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A folder with two files of one table."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "one.csv").write_text("patient_id,age,pulse\nHIV+,50,70\n")
+    (folder / "two.csv").write_text("patient_id,pulse,age\nHIV+,70,50\n")
+    return folder
+
+
+@pytest.mark.parametrize("pattern", ["", "*.csv"])
+def test_a_folder_of_one_table_has_one_description(pattern, parts, tmp_path):
+    table = tmp_path / "table.toml"
+    result = run("describe", parts / pattern, "-o", table, "--person", "patient_id")
+    assert result.exit_code == 0, result.output
+    assert [column.name for column in Description.load(table).columns] == ["age", "pulse"]
+    assert "HIV" not in table.read_text() + result.output
+    assert run("check", parts / pattern, "--table", table).exit_code == 0
+
+
+def test_a_folder_of_several_tables_is_told_file_by_file(parts, tmp_path):
+    (parts / "codes.csv").write_text("code,label\n1,HIV+\n")
+    result = run("describe", parts, "-o", tmp_path / "table.toml")
+    assert result.exit_code == 3
+    for said in (
+        f"'{parts}' holds 2 different tables",
+        "'one.csv' and 'two.csv' with the columns patient_id, age, pulse",
+        "'codes.csv' with the columns code, label",
+        "Describe them one by one",
+    ):
+        assert said in words(result)
+    assert "HIV" not in result.output
+    assert not (tmp_path / "table.toml").exists()
+
+
+def test_files_of_several_kinds_are_no_table(parts, tmp_path):
+    (parts / "three.json").write_text('[{"patient_id": 1, "age": 2, "pulse": 3}]')
+    result = run("describe", parts, "-o", tmp_path / "table.toml")
+    assert "files of several kinds: csv, json" in words(result)
+
+
+def test_a_folder_without_tables_says_what_lies_there(tmp_path):
+    folder = tmp_path / "books"
+    folder.mkdir()
+    assert "no file in" in words(run("describe", folder))
+    (folder / "visits.xlsx").write_bytes(b"PK")
+    assert f"Give '{folder / 'visits.xlsx'}' itself" in words(run("describe", folder))
+    assert "There is no file" in words(run("describe", folder / "*.csv"))

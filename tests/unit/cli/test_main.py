@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gdppca import Release
-from gdppca._errors import MissingExtraError
-from gdppca.cli import demo, show
+from gdppca.cli import show
 from gdppca.cli.main import app
 from gdppca.noise import FreshNoise
 
@@ -108,7 +107,7 @@ def test_study_runs_from_the_command_line(tmp_path):
 )
 def test_errors_are_one_sentence_and_leave_no_file(arguments, message, data, tmp_path):
     result = run("fit", data, "-o", tmp_path / "r.json", *arguments)
-    assert result.exit_code == 2
+    assert result.exit_code == (3 if "no column" in message else 2)
     assert message in words(result)
     assert "Traceback" not in result.output
     assert sorted(os.listdir(tmp_path)) == ["data.csv"]
@@ -168,7 +167,7 @@ def test_no_noise_is_drawn_before_the_files_are_known_to_be_writable(data, tmp_p
 def test_text_cells_are_never_printed(tmp_path):
     (tmp_path / "t.csv").write_text("age,diagnosis\n50,HIV+\n60,none\n")
     result = run("fit", tmp_path / "t.csv", "-o", tmp_path / "r.json")
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "'diagnosis'" in words(result)
     assert "HIV" not in result.output
 
@@ -192,26 +191,6 @@ def test_release_is_saved_though_a_warning_became_an_error(parts, tmp_path, rng)
     assert "r.json" in " ".join(result.exception.__notes__)
 
 
-def test_demo_prints_and_writes(tmp_path):
-    result = run("demo", "-o", tmp_path / "demo")
-    assert result.exit_code == 0, result.output
-    for part in ("differential privacy", "Directions", "release.json", "components.png"):
-        assert part in words(result)
-    assert Release.load(tmp_path / "demo" / "release.json").guarantee.protects
-    assert (tmp_path / "demo" / "components.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_demo_names_what_is_missing_and_its_folder_letter_by_letter(tmp_path, monkeypatch):
-    def fail(*_):
-        raise MissingExtraError("Plots need matplotlib: pip install 'gdppca[plots]'.")
-
-    monkeypatch.setattr(demo, "drawn", fail)
-    result = run("demo", "-o", tmp_path / "d[red]")
-    assert result.exit_code == 0, result.output
-    assert "pip install 'gdppca[plots]'" in words(result)
-    assert f"{tmp_path}/d[red]/release.json" in result.output
-
-
 @pytest.mark.parametrize("name", ["a[red]", "a[@b]", "a:red_heart:", "a[link=x]b"])
 def test_names_of_files_and_columns_are_printed_letter_by_letter(tmp_path, rng, name):
     data = tmp_path / f"{name}.csv"
@@ -225,7 +204,7 @@ def test_names_of_files_and_columns_are_printed_letter_by_letter(tmp_path, rng, 
     again = run("fit", data, "-o", tmp_path / f"{name}.json")
     assert f"'{tmp_path}/{name}.json' exists already" in again.output
     absent = run("fit", data, "--columns", f"{name}{name},y", "-o", tmp_path / "new.json")
-    assert absent.exit_code == 2
+    assert absent.exit_code == 3
     assert f"'{name}{name}'" in absent.output
     assert f"{name}.csv" in absent.output
 
@@ -266,11 +245,11 @@ def test_fit_with_everything_under_one_budget(data, tmp_path, rng):
     labels = np.where(rng.random(len(table)) < 0.5, "f", "m")
     lines = [f"{a},{b},{c},{label}" for (a, b, c), label in zip(table, labels, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["age,pulse,weight,sex", *lines]))
-    result = run("plan", "--rows", 3000, "--columns", 3, "--json")
-    (tmp_path / "plan.json").write_text(result.output)
+    both = ("--scale", "private", "--variances", "0.2", "--score-map", "0.3")
+    result = run("plan", "--rows", len(table), "--columns", 3, *both, "--json")
+    (tmp_path / "plan.json").write_text(result.stdout)
     result = run(
-        "fit", tmp_path / "t.csv", "-o", tmp_path / "r.json", "--scale", "private",
-        "--variances", "0.2", "--score-map", "0.3", "--groups", "sex=f,m",
+        "fit", tmp_path / "t.csv", "-o", tmp_path / "r.json", *both, "--groups", "sex=f,m",
         "--plan", tmp_path / "plan.json", "--report", tmp_path / "r.html",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -278,7 +257,7 @@ def test_fit_with_everything_under_one_budget(data, tmp_path, rng):
     assert release.guarantee.epsilon == pytest.approx(1.0, rel=1e-6)
     assert release.guarantee.epsilon <= 1
     assert release.score_map.groups == ("f", "m")
-    assert release.plan["n_samples"] == 3000
+    assert release.plan["n_samples"] == len(table)
     assert "<script>" not in (tmp_path / "r.html").read_text()
 
 
@@ -376,8 +355,19 @@ def test_plan_takes_public_numbers(tmp_path):
     assert (plain["statistic"], plain["scales"]) == ("public centre", "public")
 
 
+def test_plan_of_another_fit_is_refused_in_options(data, tmp_path):
+    asked = ("--columns", 5, "--components", 1, "--epsilon", 2)
+    (tmp_path / "plan.json").write_text(run("plan", "--rows", 70, *asked, "--json").stdout)
+    fit = ("fit", data, "-o", tmp_path / "r.json", "--plan", tmp_path / "plan.json")
+    result = run(*fit)
+    assert result.exit_code == 2
+    for option in ("`--plan` was made", "`--components` is 1", "`--epsilon` is 2.0", "`--columns`"):
+        assert option in " ".join(result.output.split())
+    assert not (tmp_path / "r.json").exists()
+
+
 def test_plan_of_an_earlier_version_is_kept(data, tmp_path):
-    plain = json.loads(run("plan", "--rows", 2000, "--columns", 3, "--json").output)
+    plain = json.loads(run("plan", "--rows", 3000, "--columns", 3, "--json").output)
     older = {name: plain[name] for name in plain if name not in ("sign", "scales", "budget")}
     for name, kept in (("new", plain), ("old", older)):
         (tmp_path / f"{name}.json").write_text(json.dumps(kept))

@@ -27,6 +27,7 @@ REFUSED = {
     "quantile_share": ["2", "--radius", "quantile", "--sign", "ball"],
     "pairs": ["x"],
     "calibration": ["loose"],
+    "stages": ["two"],
     "variances": ["2"],
     "score_map": ["2"],
 }
@@ -50,10 +51,11 @@ REFUSED_BY_PLAN = REFUSED | {
     "unit": ["patient"],
     "neighbors": ["none"],
     "missing": ["2"],
+    "sparsity": ["4"],
 }
 # A ledger's address is refused as an address, a description as a file, and a lone flag cannot be
 # wrong.
-NEVER_REFUSED = {"ledger", "assume_shuffled", "columns", "table"}
+NEVER_REFUSED = {"ledger", "assume_shuffled", "columns", "plan", "table"}
 
 
 def run(*arguments):
@@ -90,7 +92,8 @@ def test_every_parameter_of_fit_is_tried():
 
 
 def test_every_parameter_of_plan_is_tried():
-    assert options("plan") & (parameters(plan) | {"target"}) == set(REFUSED_BY_PLAN)
+    known = parameters(plan) | {"target"}
+    assert options("plan") & known - {"table"} == set(REFUSED_BY_PLAN)
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_FIT)
@@ -151,3 +154,27 @@ def test_sentences_about_another_command_are_in_its_options():
     sentence = "`scale='private'` needs more; `n_components` less."
     assert in_options(sentence) == sentence
     assert in_options(sentence, "fit") == "`--scale private` needs more; `--components` less."
+
+
+@pytest.mark.parametrize(
+    ("option", "needed"),
+    [("scale-share", "scale private"), ("quantile-share", "radius quantile")],
+)
+def test_a_share_of_nothing_is_refused(option, needed, data, tmp_path):
+    fit = ("fit", data, "-o", tmp_path / "release.json")
+    for command in (fit, ("plan", "--rows", "100", "--columns", "3")):
+        result = run(*command, f"--{option}", "0.3")
+        assert result.exit_code == 2
+        assert f"`--{option}` goes with `--{needed}` only" in words(result)
+    assert not (tmp_path / "release.json").exists()
+
+
+@pytest.mark.parametrize("command", ["fit", "plan"])
+@pytest.mark.parametrize(("option", "word"), [("scale", "privat"), ("location", "privat")])
+def test_a_misspelt_word_is_told_all_that_may_stand_there(option, word, command, data, tmp_path):
+    fit = ("fit", data, "-o", tmp_path / "release.json")
+    asked = fit if command == "fit" else ("plan", "--rows", "100", "--columns", "3")
+    result = run(*asked, f"--{option}", word)
+    assert result.exit_code == 2
+    for told in ("'private'", "one public number for each column", f"(`--{option} none`)"):
+        assert told in words(result)

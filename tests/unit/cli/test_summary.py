@@ -1,28 +1,15 @@
 """Terminal, notebook and page say the same of a release."""
 
-import html
-import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
+from voices import on_a_terminal, plainly
 
 from gdppca import DPPCA
-from gdppca.cli.summary import summary
 from gdppca.privacy import words
 from gdppca.releases.words import pairs_in_words, sign_name, size_in_words
 from gdppca.report import render
-
-
-def plainly(text):
-    return " ".join(html.unescape(text).replace("\N{NO-BREAK SPACE}", " ").split())
-
-
-def on_a_terminal(release):
-    console = Console(file=io.StringIO(), width=1000)
-    console.print(summary(release))
-    return plainly(console.file.getvalue())
 
 
 @pytest.fixture(scope="module")

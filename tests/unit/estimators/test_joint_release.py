@@ -90,3 +90,12 @@ def test_intervals_hold_the_components(rng):
     assert (pca.components_ <= known.upper).all()
     lower, upper = known
     assert (lower < upper).all()
+
+
+def test_release_and_map_tell_one_number_where_it_is_secret(rng, tmp_path):
+    X = rng.normal(size=(3000, 4)) * [9, 3, 1, 1]
+    pca = DPPCA(2, epsilon=1.0, neighbors="add-remove", random_state=1)
+    release = pca.fit_release(X, score_map=0.3)
+    assert release.n_samples == release.score_map.n_samples
+    release.save(tmp_path / "r.json")
+    assert Release.load(tmp_path / "r.json").score_map.n_samples == release.n_samples

@@ -28,15 +28,16 @@ class TestLoadings:
     """Plain or shrunken, which costs nothing."""
 
     def test_shrunken_loadings_are_those_of_the_release(self, X):
-        plain, shrunk = fitted(X), fitted(X, loadings="shrunk")
+        plain, shrunk = fitted(X, loadings="plain"), fitted(X)
         assert np.array_equal(shrunk.components_, plain.release_.shrunk().components)
         assert np.array_equal(shrunk.release_.plain_components, plain.components_)
         assert shrunk.negligible_.any()
         assert not plain.negligible_.any()
         assert shrunk.guarantee_ == plain.guarantee_
+        assert (DPPCA().loadings, DPPCA().target) == ("shrunk", "rows")
 
     def test_the_papers_calibration_stays_plain(self, X):
-        assert fitted(X, loadings="shrunk", calibration="paper").release_.loadings is None
+        assert fitted(X, calibration="paper").release_.loadings is None
 
     @pytest.mark.parametrize("neighbors", ["replace-one", "add-remove"])
     def test_variances_and_map_are_about_the_directions_shown(self, X, neighbors):

@@ -229,14 +229,14 @@ def test_a_search_without_a_ledger_warns_once_for_each_fit(kind):
 def test_a_ledger_counts_each_fit_of_a_search_and_the_choice_stays_doubtful(tmp_path):
     ledger = Ledger(f"sqlite:///{tmp_path}/budget.db")
     ledger.create("patients", epsilon=60, delta=1e-4)
-    counted = 1  # its opening
+    counted = 0
     for who, fits, search in searches(DPPCA(1, ledger=f"{ledger.address}#patients")):
         said = doubts(search)
         assert not any(MANY in each for each in said)
         assert len(said) == who.endswith("SearchCV")  # the refit, with what was chosen by the rows
         assert all(f"{who} chose the parameters of this fit by the rows" in each for each in said)
         counted += fits
-        assert len(ledger.history("patients")) == counted
+        assert ledger.account("patients").spends == counted
 
 
 def test_a_search_names_steps_as_well():

@@ -303,7 +303,7 @@ def test_a_full_disk_is_told_and_leaves_the_ledger_whole(ledger, path):
         path,
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {resource.RLIM_INFINITY}))",
     )
-    assert said.startswith("gdppca._errors.LedgerError")
+    assert said.startswith("gdppca._errors.LedgerUnavailable")
     assert "Nothing was spent" in said or "Draw no noise" in said
     ledger.verify()
     ledger.spend("patients", STEP)
@@ -325,7 +325,7 @@ def test_a_read_only_ledger_is_told(ledger, path, tmp_path):
         said = _in_child(code, f"{outside}/budget.db", "os.setuid(65534)")
     finally:
         shutil.rmtree(outside)
-    assert said.startswith("gdppca._errors.LedgerError")
+    assert said.startswith("gdppca._errors.LedgerUnavailable")
     assert "readonly database" in said
 
 

@@ -137,7 +137,7 @@ def test_unnamed_public_scales_are_named_ones():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"scale": "robust"}, "`scale` must be one of 'public', 'private'"),
+        ({"scale": "robust"}, "`scale` must be 'public', 'private', one public number"),
         ({"location": "private", "pairs": "all"}, "compares rows with a centre"),
         ({"radius": "quantile"}, "needs a sign given by name that has a cut-off"),
         ({"variances": 0.6, "score_map": 0.5}, "add up to less than 1"),

@@ -208,7 +208,7 @@ def test_one_column():
         ({"n_components": 0}, "`n_components`"),
         ({"epsilon": 0}, "`epsilon`"),
         ({"delta": 1}, "`delta`"),
-        ({"location": "mean"}, "`location` must be one of 'public', 'private', 'auto'"),
+        ({"location": "mean"}, "`location` must be 'public', 'private', 'auto', one public"),
         ({"location": [0.0]}, r"`location`.*shape \(10,\)"),
     ],
 )

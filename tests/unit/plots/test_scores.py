@@ -102,7 +102,7 @@ def test_many_points_are_thinned_and_the_caption_says_how(fitted):
     rows = np.tile(X, (25, 1))
     shown = score_map(rows, pca, random_state=0)
     figure = score_figure(shown, style="points", random_state=0)
-    assert "1 in 3 is drawn" in drawn(figure)
+    assert "About 1 in 2.5 is drawn" in drawn(figure)
     points = sum(len(drawing.get_offsets()) for drawing in figure.axes[0].collections)
     assert points <= MOST_POINTS
 

@@ -77,7 +77,8 @@ def test_huge_factor_is_not_a_number():
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 3e-7, 1 / 3, 0.05, 1 / 442])
 def test_chance_is_never_understated(delta):
     said = words.chance(delta).replace("\N{NO-BREAK SPACE}", " ").replace(",", "")
-    stated = 1 / float(said.removeprefix("1 in ")) if said.startswith("1 in") else float(said)
+    one_in, per_cent = said.removeprefix("1 in "), said.removesuffix(" %")
+    stated = 1 / float(one_in) if said.startswith("1 in") else float(per_cent) / 100
     assert delta * (1 - 1e-6) <= stated <= delta * 1.1
 
 
@@ -177,3 +178,17 @@ def test_two_steps_apart():
         NonPrivateEvent(purpose="x"),
     ):
         assert twice(lost) == NonPrivateEvent(purpose="x")
+
+
+@pytest.mark.parametrize("delta", [0.04, 0.06, 0.3])
+def test_what_is_usual_is_said_only_where_it_is_less_than_what_is_promised(delta):
+    promise = guarantee(delta=delta)
+    usual = promise.odds_factor(words.SELDOM)
+    assert (usual < promise.odds_factor(delta)) == (delta < words.SELDOM)
+    assert ("95 of 100" in words.examples(promise)) == (delta < words.SELDOM)
+    assert words.usual_factor(promise) == (usual if delta < words.SELDOM else None)
+
+
+def test_a_large_chance_is_told_in_per_cent():
+    assert said(words.chance(0.2)) == "20 %"
+    assert said(words.chance(0.1)) == "1 in 10"

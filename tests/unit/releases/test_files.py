@@ -6,6 +6,7 @@ import pytest
 from edited import rewritten
 
 from gdppca import Release, ReleaseError
+from gdppca.releases import files
 
 
 def test_file_is_readable_by_others(path):
@@ -22,7 +23,7 @@ def test_careless_edit_is_found_by_the_checksum(path):
 
 def test_later_version_asks_for_a_newer_library(path):
     with pytest.raises(ReleaseError, match="newer gdppca"):
-        Release.load(rewritten(path, lambda plain: plain.update(version=5)))
+        Release.load(rewritten(path, lambda plain: plain.update(version=files.VERSION + 1)))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from gdppca.theory import loading_intervals
 @pytest.fixture(scope="module")
 def fitted():
     X, _ = spiked("gaussian", 2000, 6, 0)
-    return DPPCA(2, location=None, random_state=0).fit(X).release_
+    return DPPCA(2, location=None, loadings="plain", random_state=0).fit(X).release_
 
 
 def test_intervals_are_those_of_its_matrix(fitted):
@@ -51,3 +51,16 @@ def test_sampling_needs_the_spherical_sign(fitted):
 def test_intervals_need_a_matrix(fitted):
     with pytest.raises(ReleaseError, match="matrix"):
         release_intervals(replace(fitted, scatter=None))
+
+
+@pytest.mark.parametrize("radius", [1e-100, 1e100, 1e140])
+def test_intervals_of_any_radius_are_the_same(radius):
+    X = np.random.default_rng(0).normal(size=(2000, 3)) * [5, 2, 1]
+
+    def found(unit):
+        public = {"location": np.zeros(3), "sign": "winsor", "radius": 3.0 * unit}
+        return release_intervals(DPPCA(2, random_state=0, **public).fit(X * unit).release_)
+
+    usual, other = found(1.0), found(radius)
+    np.testing.assert_allclose(other.lower, usual.lower, atol=1e-6)
+    np.testing.assert_allclose(other.upper, usual.upper, atol=1e-6)

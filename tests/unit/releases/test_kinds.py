@@ -27,7 +27,7 @@ def test_every_kind_comes_back(unit, neighbors, rates, described, save):
     release = made(unit, neighbors, rates=rates, described=described)
     path = save(release)
     plain = json.loads(path.read_text())
-    assert (plain["version"], plain["unit"], plain["neighbors"]) == (4, unit, neighbors)
+    assert (plain["version"], plain["unit"], plain["neighbors"]) == (5, unit, neighbors)
     again = Release.load(path)
     assert again.to_dict() == release.to_dict()
     assert again.unit is Unit(unit)
@@ -94,7 +94,8 @@ def test_earlier_formats_promise_to_rows_alone(version, save):
 
     def forged(plain):
         plain["version"] = 3
-        for name in ("unit", "neighbors", "rates", "description", "loadings", "max_loadings"):
+        since = ("unit", "neighbors", "rates", "description", "loadings", "max_loadings")
+        for name in (*since, "second_stage"):
             del plain[name]
 
     with pytest.raises(ReleaseError, match="unit or neighbours"):

@@ -381,27 +381,6 @@ def test_estimate_meets_any_total(total):
         assert found.sum() == pytest.approx(total)
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_points_lie_in_the_frame_and_are_as_many_as_rows(fitted, kind):
-    X, _, pca = fitted
-    shown = score_map(X, pca, kind=kind, random_state=0)
-    points = shown.points(random_state=1)
-    np.testing.assert_array_equal(points, shown.points(random_state=1))
-    assert len(points) == pytest.approx(3000 - shown.outside[0], abs=60)
-    for name, edges in (("x", shown.x_edges), ("y", shown.y_edges)):
-        assert edges[0] <= points[name].min() < points[name].max() <= edges[-1]
-    again = np.histogram2d(points["x"], points["y"], bins=[shown.x_edges, shown.y_edges])[0]
-    assert np.abs(again - shown.estimate()[0]).max() < 1
-
-
-def test_points_know_their_group(fitted):
-    X, which, pca = fitted
-    shown = score_map(X, pca, groups=which, categories=[0, 1, 2], random_state=0)
-    points = shown.points()
-    sizes = np.bincount(points["group"], minlength=3)
-    np.testing.assert_allclose(sizes, shown.estimate().sum(axis=(1, 2)), atol=60)
-
-
 def test_columns_are_tidy(fitted):
     X, which, pca = fitted
     shown = score_map(X, pca, bins=(4, 3), groups=which, categories=[0, 2])

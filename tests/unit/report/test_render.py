@@ -342,9 +342,8 @@ def test_loadings_have_intervals(demo):
 
 def test_components_that_may_be_mixed_are_named():
     matrix = np.diag([0.5, 0.15, 0.1499, 0.1, 0.1])
-    mixed = replace(
-        released(location=None), scatter=matrix, components=np.eye(5)[:2], noise_sd=0.005
-    )
+    plain = released(location=None, loadings="plain")
+    mixed = replace(plain, scatter=matrix, components=np.eye(5)[:2], noise_sd=0.005)
     assert "Read component 2 with care" in Page(render(mixed)).words
     assert "Pale bars" not in Page(render(mixed)).words
 
@@ -413,6 +412,7 @@ def test_without_matplotlib_the_numbers_are_still_there(demo, monkeypatch):
 
 
 def test_band_of_the_spectrum_is_called_what_it_holds(page, demo):
-    assert "The shaded band holds the remaining components and the noise" in page.words
-    assert "where the remaining components and the noise lie" in page.words
+    reach = "The shaded band reaches as far as noise would bring remaining components"
+    assert f"{reach} that are all alike" in page.words
+    assert "how far noise would bring remaining components that are all alike" in page.words
     assert "noise alone would" not in render(demo)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gdppca.kernels.weights import WHOLE
-from gdppca.noise import seeded_noise
+from gdppca.noise import Texts, seeded_noise
 from gdppca.tables.people import MOST_EACH, People, rows_each, together
 
 COUNTS = [1, 9, 3, 40, 4]
@@ -12,7 +12,7 @@ COUNTS = [1, 9, 3, 40, 4]
 
 @pytest.fixture
 def people(rng):
-    words = seeded_noise(1).keys().named([f"P{k}" for k in range(len(COUNTS))])
+    words = seeded_noise(1).keys().named(Texts.of([f"P{k}" for k in range(len(COUNTS))]))
     whose = rng.permutation(np.repeat(np.arange(len(COUNTS)), COUNTS))
     rows = np.column_stack([rng.normal(size=(len(whose), 2)), whose])
     return People.of(rows, words[whose, 0], words[whose, 1])

@@ -343,7 +343,7 @@ def test_a_fit_whose_worker_dies_once_spends_once(server, X, ledger):
     pca.fit(data.mapInArrow(dying(1), data.schema))
     assert pca.n_samples_ == len(X)
     assert pca.release_.feature_names == ("x0", "x1", "x2")
-    assert [entry.kind for entry in book.history("patients")] == ["create", "spend"]
+    assert [entry.kind for entry in book.history("patients")] == ["create", "spend", "complete"]
 
 
 def test_a_worker_that_dies_for_good_spends_nothing(server, X, ledger):

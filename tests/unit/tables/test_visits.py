@@ -7,6 +7,7 @@ import pytest
 from gdppca._errors import DataError
 from gdppca.noise import OrderKeys
 from gdppca.tables import visits as module
+from gdppca.tables.described import id_cell
 from gdppca.tables.visits import Visits, found_visits
 
 KEYS = OrderKeys(bytes(range(32)))
@@ -24,13 +25,14 @@ def found(ids, folder, kind="VARCHAR", missing=()):
         connection.execute(f"CREATE TABLE given (id {kind})")
         for each in ids:
             connection.execute("INSERT INTO given VALUES (?)", [each])
-        return found_visits(connection, "SELECT id FROM given", folder, KEYS, missing)
+        relation = connection.sql(f"SELECT {id_cell('id', kind)} FROM given")
+        return found_visits(relation, folder, KEYS, missing)
 
 
 @pytest.mark.parametrize(
     ("kind", "ids"),
     [
-        ("VARCHAR", ["1", "01", "1", "é", " x", "x", "x" * 400, "x" * 400]),
+        ("VARCHAR", ["1", "01", "1", "é", "x y", "x", "x" * 400, "x" * 400, "x" * 401]),
         ("BIGINT", [3, -1, 3, 2**62, 2**62 + 1]),
         ("DOUBLE", [1.0, 1.5, 1.0, -0.0, 0.0, 1e300]),
         ("DECIMAL(9, 2)", [1, 1.5, 2.5, 1.5]),
@@ -47,6 +49,10 @@ def test_persons_are_their_ids(kind, ids, tmp_path):
         assert visits.counts[visits.persons[place]] == whose.count(first)
     assert len(set(visits.keys.tolist())) == visits.number
     assert not list(tmp_path.iterdir())  # files without names
+
+
+def test_blanks_around_an_id_make_nobody_else_of_it(tmp_path):
+    assert found(["x", " x", "x\t ", "x x"], tmp_path).counts.tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("nobody", [None, "", "  ", "nan", "NA"])

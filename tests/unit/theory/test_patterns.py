@@ -38,3 +38,9 @@ def test_without_rates_it_is_the_map_of_whole_rows():
     values = spherical_eigenvalues(np.array([4.0, 2.0, 1.0]))
     np.testing.assert_allclose(variance_shares(values), np.array([4, 2, 1]) / 7, rtol=1e-6)
     np.testing.assert_array_equal(variance_shares(values, np.ones(3)), variance_shares(values))
+
+
+@pytest.mark.parametrize("rates", [None, np.array([0.5, 0.8, 1.0])])
+def test_shares_of_nothing_are_all_alike(rates):
+    for nothing in (np.zeros(3), np.array([0.0, 0.0, -1.0])):
+        np.testing.assert_allclose(variance_shares(nothing, rates), 1 / 3)

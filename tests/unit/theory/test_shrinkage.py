@@ -48,6 +48,35 @@ def test_sparse_directions_come_out_far_better(m):
     assert shrunk < 0.6 * plain
 
 
+def test_a_component_beyond_fades_from_sparse_directions():
+    """A dense third one, more than half as large as the second, is mixed into it by the noise."""
+    rng = np.random.default_rng(22)
+    sparse = sparse_directions(25, 2, 5, rng)
+    away = rng.normal(size=25)
+    away -= sparse @ (sparse.T @ away)
+    whole = np.column_stack([sparse, away / np.linalg.norm(away)])
+    truth = spiked(whole, np.array([7.0, 3.5, 2.2]))
+    released = [truth + goe(25, 0.006, rng) for _ in range(40)]
+    found = [shrunken_loadings(matrix, 0.006, 10**5, 2) for matrix in released]
+    plain = np.mean([sin_theta(each.plain, sparse.T) for each in found])
+    shrunk = np.mean([sin_theta(each.components, sparse.T) for each in found])
+    assert shrunk < 0.43 * plain  # 0.48 if it were taken out with the noise that is in it
+
+
+def test_ten_columns_tell_the_axes_of_two_components():
+    rng = np.random.default_rng(22)
+    both = np.zeros((10, 2))
+    both[:4] = np.array([[1, 1], [1, -1], [1, 1], [1, -1]]) / 2
+    found = [
+        shrunken_loadings(spiked(both, np.array([9.0, 4.0])) + goe(10, 0.006, rng), 0.006, 10**5, 2)
+        for _ in range(10)
+    ]
+    assert sum(each.kind == "axes" for each in found) >= 5
+    three = np.linalg.qr(np.column_stack([both, rng.normal(size=10)]))[0]
+    released = spiked(three, np.array([9.0, 4.0, 3.9])) + goe(10, 0.006, rng)
+    assert shrunken_loadings(released, 0.006, 10**5, 2).kind != "axes"  # a third as large as that
+
+
 def test_dense_directions_stay_as_they_are():
     rng = np.random.default_rng(3)
     directions = np.linalg.qr(rng.normal(size=(40, 2)))[0]

@@ -1,4 +1,4 @@
-"""Files that a command writes: checked before any budget is spent, written whole."""
+"""Files that a job writes: checked before any budget is spent, written whole."""
 
 from __future__ import annotations
 
@@ -82,6 +82,16 @@ def read_plan(path: Path) -> dict[str, Any]:
     if not all(_is_plain(value) or value is kept["per_component"] for value in values):
         raise problem
     return kept
+
+
+def read_audit(path: Path) -> Any:
+    """Read what `gdppca audit --release --json` printed; the report looks at what is in it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise ParameterError(
+            f"'{path}' is no audit: make one with gdppca audit --release ... --json."
+        ) from None
 
 
 def _is_list(value: Any) -> bool:

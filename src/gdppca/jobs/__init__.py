@@ -1,0 +1,1 @@
+"""What command line and browser both do: read, check, spend, write."""
