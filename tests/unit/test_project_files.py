@@ -56,6 +56,28 @@ def test_extras_that_are_named_are_there(folder):
     assert named <= set(PROJECT["project"]["optional-dependencies"])
 
 
+def test_tests_and_proofs_that_stand_for_the_promise_are_there():
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    tests = re.findall(r"`(tests/[^`]*)`", page)
+    proofs = re.findall(r"\]\((docs/[^)#]*)", page)
+    assert len(tests) > 50
+    assert len(proofs) > 15
+    assert [named for named in tests + proofs if not (ROOT / named).exists()] == []
+
+
+ATTACKERS = ("Reader of the release", "Analyst with ledger access", "Co-owner of a merged site",
+             "Neighbour on the machine", "Malicious file")  # fmt: skip
+
+
+@pytest.mark.parametrize("attacker", ATTACKERS)
+def test_every_attacker_has_a_row_with_tests(attacker):
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith(f"| **{attacker}**")]
+    _, has, can, cannot, tests = row.strip("| ").split(" | ")
+    assert min(map(len, (has, can, cannot))) > 20
+    assert tests.startswith("`tests/")
+
+
 def test_citation_names_the_paper_and_the_software():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["authors"] == PROJECT["project"]["authors"]
