@@ -316,6 +316,21 @@ def test_an_approval_covers_what_was_asked_for_alone(watched, events, note):
     watched.verify()
 
 
+def test_what_a_fit_asked_for_is_approved_for_its_parameters_alone(watched):
+    with pytest.raises(LedgerError, match="Entry 4 asks"):
+        fitted(watched)
+    with entered_as("bob"):
+        watched.approve(4)
+    with pytest.raises(LedgerError, match="Entry 6 asks"):  # as dear, and something else
+        fitted(watched, target="population")
+    with pytest.raises(LedgerError, match="second pair of eyes"):
+        watched.spend("patients", gaussian(0.5))
+    assert watched.entry(4).status == "approved"
+    fitted(watched)
+    assert watched.entry(4).status == "used"
+    watched.verify()
+
+
 def test_an_approval_raises_no_cap(watched):
     asked = watched.request("patients", 5.0)
     with entered_as("bob"):

@@ -74,7 +74,8 @@ def _wrong_spend(entry: Entry, seen: _Seen) -> Iterator[str]:
     if seen.policy == ANYTHING:
         return
     detail, cap = entry.detail, stated_by(entry).cap
-    note = Note(who=detail["who"], purpose=detail.get("purpose"))
+    named = ("who", "purpose", "method", "parameters")
+    note = Note(**{name: detail.get(name) for name in named})
     try:
         require_allowed(seen.policy, entry.dataset, cap, entry.events, detail["who"])
         if seen.policy.yearly_epsilon is not None:

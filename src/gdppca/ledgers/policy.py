@@ -11,7 +11,7 @@ from gdppca import _validate
 from gdppca._errors import LedgerError
 from gdppca._words import listed
 from gdppca.ledgers import address as addresses
-from gdppca.ledgers.chain import Entry
+from gdppca.ledgers.chain import Entry, canonical
 from gdppca.ledgers.notes import Note, same_person
 from gdppca.privacy.events import Event
 from gdppca.privacy.ledger import Budget
@@ -141,13 +141,22 @@ def year_before(moment: str) -> str:
 
 
 def fits_request(request: Entry, note: Note, epsilon: float) -> bool:
-    """Whether a request was made by the same person, for the same, and for as much or more."""
+    """Whether a request was made by the same person, for the same, and for as much or more.
+
+    One that names a method with its parameters, as a fit's does, covers these alone.
+    """
     asked = request.detail
     return bool(
         same_person(asked["who"], note.who or "")
         and asked.get("purpose") == note.purpose
         and epsilon <= asked["asks"] * (1 + SLACK)
+        and ("method" not in asked or work_of(asked) == work_of(note.to_plain()))
     )
+
+
+def work_of(said: dict[str, Any]) -> str:
+    """What draws, and how, in one spelling."""
+    return canonical([said.get("method"), said.get("parameters")])
 
 
 def approval_id(number: int) -> str:

@@ -11,7 +11,7 @@ from gdppca.ledgers import entries
 from gdppca.ledgers.chain import Entry, Head
 from gdppca.ledgers.desk import Desk
 from gdppca.ledgers.notes import Note, same_person, signed
-from gdppca.ledgers.policy import Policy, approval_id, policy_of
+from gdppca.ledgers.policy import Policy, approval_id, policy_of, work_of
 from gdppca.ledgers.register import Line, lines_of
 from gdppca.privacy.ledger import Receipt
 
@@ -135,7 +135,8 @@ class Registered:
         epsilon : float
             The most that the spend may cost, at the cap's δ.
         note : Note, optional
-            Who asks and what for. The spend must be by the same person, for the same purpose.
+            Who asks and what for. The spend must be by the same person, for the same purpose; and
+            where a method is named, by that method with the same parameters.
 
         Returns
         -------
@@ -234,7 +235,9 @@ class Registered:
 
 
 def _same(earlier: dict[str, Any], asked: dict[str, Any]) -> bool:
-    """Whether two requests are by one person, for one purpose and for as much."""
-    return same_person(earlier["who"], asked["who"]) and all(
-        earlier.get(name) == asked.get(name) for name in ("asks", "purpose")
+    """Whether two requests are by one person, for one purpose, one work and as much."""
+    return (
+        same_person(earlier["who"], asked["who"])
+        and all(earlier.get(name) == asked.get(name) for name in ("asks", "purpose"))
+        and work_of(earlier) == work_of(asked)
     )
