@@ -26,7 +26,7 @@ from gdppca.tables.description import Description
 
 _MOST_CELLS = 5_000_000  # of a made-up table
 _RADIUS, _AXES = "radius", 2
-_VARIANCES = (variances.BOUNDS_PURPOSE, variances.PURPOSE)
+_VARIANCES = (variances.BOUNDS_PURPOSE, *variances.PURPOSES.values())
 _MAP = (histogram.FRAME_PURPOSE, histogram.PURPOSE, histogram.THRESHOLD_PURPOSE)
 
 
@@ -135,8 +135,13 @@ def _steps_after(release: Release, public: Public) -> Iterable[Step]:
     drawn = [event for event in release.guarantee.events if event.purpose in _VARIANCES]
     if drawn and release.variances is not None:
         epsilon = gaussian_epsilon(1 / gdp_mu(drawn), delta)
+        [method] = [m for m, p in variances.PURPOSES.items() if p == drawn[-1].purpose]
         yield Variances(
-            public=public, epsilon=epsilon, delta=delta, n_components=len(release.variances)
+            public=public,
+            epsilon=epsilon,
+            delta=delta,
+            n_components=len(release.variances),
+            method=method,
         )
     if release.score_map is not None:
         yield _map_counts(release.score_map, public)

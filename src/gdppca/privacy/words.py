@@ -33,6 +33,8 @@ _PURPOSES = {
     "rates": "the share of cells that are there, by column",
     "count": "how many there are in the table",
     "variances": "the variance of the scores",
+    "variances, winsorized": "the variance of the scores",
+    "variances, clipped": "the variance of the scores",
     "bounds of the variances": "rough bounds of those variances",
     "score map": "the counts of the map",
     "score map frame": "the frame of the map",

@@ -11,7 +11,7 @@ from gdppca.privacy import Unit
 from gdppca.privacy.assumptions import DESIGN_WEIGHTS
 from gdppca.releases.noise_floor import multipliers_for, rate_noise, rows_looked_at
 from gdppca.sensitivity import Moves
-from gdppca.steps.variances import BOUNDS_PURPOSE, PURPOSE, Looks
+from gdppca.steps.variances import BOUNDS_PURPOSE, PURPOSES, Looks
 
 if TYPE_CHECKING:
     from gdppca.releases.release import Release
@@ -23,14 +23,16 @@ NO_BETTER = 0.5  # noise over the variance from which it may be mere noise
 def variance_noise(release: Release) -> float | None:
     """Noise of a variance over the variance, by what was drawn for it; None where it is not known.
 
-    For scores that are about normal and were pulled in as a fit does it. Where rows have weights,
+    For scores that are about normal, by the method that the events name. Where rows have weights,
     how many of them counted is secret.
     """
     if release.variances is None or DESIGN_WEIGHTS in release.guarantee.assumptions:
         return None
-    drawn, m = multipliers_for(release, PURPOSE), len(release.variances)
-    moves = Moves(release.neighbors)
-    return _looks(release).relative_noise(drawn[-1], m, moves) if drawn else 0.0
+    m, moves = len(release.variances), Moves(release.neighbors)
+    for method, purpose in PURPOSES.items():
+        if drawn := multipliers_for(release, purpose):
+            return _looks(release).relative_noise(drawn[-1], m, moves, method)
+    return 0.0
 
 
 def variance_doubt(release: Release) -> str | None:

@@ -17,19 +17,22 @@ from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.sensitivity import Moves
 from gdppca.steps.base import Public, Rows, State
 from gdppca.steps.bisection import bisected, bisection_events
-from gdppca.steps.clipped_squares import gaussian_ratio, gaussian_slope, square_sums
+from gdppca.steps.clipped_squares import gaussian_ratio, gaussian_share, gaussian_slope, square_sums
 from gdppca.steps.likely import Likely
 from gdppca.steps.pairing import halved_differences
 from gdppca.tables.base import divided
 
 METHODS = ("huber", "winsorized", "clipped")
 PURPOSE, BOUNDS_PURPOSE = "variances", "bounds of the variances"
+# What the sums are drawn for, by method: a release tells by its events how sure its variances are.
+PURPOSES = {method: PURPOSE if method == "huber" else f"{PURPOSE}, {method}" for method in METHODS}
 
 _OCTAVES, _FINE = 7, 3  # halvings over the powers of two from 2⁻⁶⁴ to 2⁶⁴, then inside one of them
 _LEVELS = _OCTAVES + _FINE
 _BOUNDS_SHARE = 0.4  # of μ²; the sums get the rest
 _REACH = {"huber": 1.345, "clipped": 3.0}  # bound in standard deviations, found from the median
 _MEDIAN = float(norm.ppf(0.75))  # median of |Z|
+_REACH_OF_QUANTILE = float(norm.ppf(0.95))  # of "winsorized", where counts have little noise
 _STEPS = 2**10  # of a share, so that shares of whole numbers are exact
 _TRIM = (0.1, 0.4)  # smallest and largest share of scores beyond the bound of "winsorized"
 
@@ -56,13 +59,16 @@ class Looks:
             "More of them, more budget or fewer components help."
         )
 
-    def relative_noise(self, multiplier: float, m: int, moves: Moves) -> float:
-        """Noise of a variance over the variance, for scores about normal and pulled in as usual.
+    def relative_noise(self, multiplier: float, m: int, moves: Moves, method: str) -> float:
+        """Noise of a variance over the variance, for scores about normal.
 
-        To first order: bounds were found, and the noise of the sums of clipped squares is left.
+        To first order: bounds were found, and the noise of the sums of clipped squares is left. A
+        share s of the squares at the bound gives a variance σ², and a share s + δ one of
+        σ² (1 + 2δ/s'), where s' is how s changes with log σ; as it is, σ² (1 + δ/s).
         """
-        slope = float(gaussian_slope(np.array(1 / _REACH["huber"])))
-        return 2 * multiplier * moves.bounded_sums(m) / (self.number * slope)
+        ratio = np.array(1 / _REACH.get(method, _REACH_OF_QUANTILE))
+        slope = gaussian_slope(ratio) if method != "clipped" else 2 * gaussian_share(ratio)
+        return float(2 * multiplier * moves.bounded_sums(m) / (self.number * slope))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +120,7 @@ class Variances:
     def events(self) -> tuple[Event, ...]:
         """Ten counts and the sums."""
         count, sums = self._multipliers
-        return bisection_events(_LEVELS, (BOUNDS_PURPOSE, count), (PURPOSE, sums))
+        return bisection_events(_LEVELS, (BOUNDS_PURPOSE, count), (PURPOSES[self.method], sums))
 
     @property
     def _count_sigma(self) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from gdppca._errors import ColumnTypeError, DataError
 from gdppca.tables.cells import NO, TRUE_FALSE, YES, require_labels
 from gdppca.tables.description import Column, Description
+from gdppca.tables.description_rules import section
 from gdppca.tables.frames import Matrix
 from gdppca.tables.headers import require_columns
 from gdppca.tables.spelling import day_pattern, number_in
@@ -130,8 +131,10 @@ def chosen_columns(
     if columns is not None:
         require_columns(list(known), columns, "The description")
     chosen = tuple(known[name] for name in columns or known)
-    require_columns(names, [column.name for column in chosen], where)
-    return replace(description, columns=chosen)
+    require_columns(names, None, where)
+    told = replace(description, columns=chosen)
+    told.require_columns_of(names, where)
+    return told
 
 
 def described_rows(description: Description, types: dict[str, str], where: str) -> DescribedRows:
@@ -151,7 +154,7 @@ def described_rows(description: Description, types: dict[str, str], where: str) 
     return DescribedRows(description, cells)
 
 
-def refused_cells(column: Column, where: str) -> DataError:
+def refused_cells(column: Column, description: Description, where: str) -> DataError:
     """What to say of a column where a cell is missing or not as described."""
     wrong = {
         "number": "cells that are missing or no numbers",
@@ -165,10 +168,13 @@ def refused_cells(column: Column, where: str) -> DataError:
         "category": "levels, missing",
         "date": "format, missing",
     }
+    keeper = "a description"
+    if description.file is not None:
+        keeper = f"{description.called}, {section(column.name)} or [table]"
     return DataError(
         f"Column '{column.name}' of {where}: {wrong[column.type]}. Allow gaps by missing='rates' "
         f"(--missing rates), or leave the column out; if cells are written in another way, say so "
-        f"by the keys of a description: {keys[column.type]}."
+        f"by the keys of {keeper}: {keys[column.type]}."
     )
 
 
@@ -178,7 +184,7 @@ def featured(values: np.ndarray, description: Description, gaps: bool, where: st
         unfit = np.isnan(values).any(axis=0)
         for feature, wrong in zip(description.features, unfit, strict=True):
             if wrong:
-                raise refused_cells(feature.column, where)
+                raise refused_cells(feature.column, description, where)
     return Matrix(values, tuple(feature.name for feature in description.features))
 
 

@@ -10,17 +10,19 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from numbers import Real
 from os import PathLike
 from typing import Any
 
-from gdppca._errors import DescriptionError
+from gdppca._errors import DataError, DescriptionError
+from gdppca._words import listed
 from gdppca.tables import description_rules as rules
 from gdppca.tables.spelling import code_text, trimmed
 
 TYPES = rules.TYPES
+_NAMED = 8  # columns that a message names at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,8 @@ class Description:
         Lines before the header.
     sheet : str or None
         Of a workbook, the sheet.
+    file : str or None
+        Where it was read from, for messages; no part of what it says.
 
     Notes
     -----
@@ -155,6 +159,7 @@ class Description:
     encoding: str | None = None
     skip: int = 0
     sheet: str | None = None
+    file: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself; what is still to be filled in may be missing."""
@@ -180,14 +185,38 @@ class Description:
         """Refuse a template in which something is still to be filled in."""
         rules.require_filled_in(self.to_fill_in)
 
+    @property
+    def called(self) -> str:
+        """What messages call it: its file, where it has one."""
+        return "the description" if self.file is None else f"'{self.file}'"
+
+    def require_columns_of(self, names: Sequence[str], where: str) -> None:
+        """Refuse a table without the columns that this is about."""
+        self.require_named(names, where, [(c.name, rules.section(c.name)) for c in self.columns])
+
+    def require_named(
+        self, names: Sequence[str], where: str, said: Sequence[tuple[str, str]]
+    ) -> None:
+        """Refuse a table without the columns that are said here, each with the place of its name."""
+        there = set(names)
+        lacking = [(repr(name), place) for name, place in said if name not in there]
+        if lacking:
+            more = ["others"] if len(lacking) > _NAMED else []
+            columns, places = (listed([*each[:_NAMED], *more]) for each in zip(*lacking))
+            raise DataError(
+                f"{where} has no column {columns}, which {self.called} names: {places}. It has "
+                f"{', '.join(map(repr, names))}. Correct the name there, or delete it; or give the "
+                "table that it is about."
+            )
+
     def only(self, names: Sequence[str]) -> Description:
         """The same for some of the columns, in their order."""
         known = {column.name: column for column in self.columns}
         missing = [name for name in names if name not in known]
         if missing:
             raise DescriptionError(
-                f"The description has no column {', '.join(map(repr, missing))}. Add it there, or "
-                "leave it out."
+                f"{self.called.capitalize() if self.file is None else self.called} has no column "
+                f"{', '.join(map(repr, missing))}. Add it there, or leave it out."
             )
         return replace(self, columns=tuple(known[name] for name in names))
 
@@ -258,7 +287,7 @@ class Description:
         from gdppca.tables.description_files import read
 
         try:
-            return cls.from_dict(read(path))
+            return replace(cls.from_dict(read(path)), file=str(path))
         except DescriptionError as error:
             problem = f"'{path}': {error}"
         raise DescriptionError(problem, file=str(path))
@@ -284,11 +313,11 @@ def _rewrite(frozen: Any, **values: Any) -> None:
 def _told(part: Column | Description) -> dict[str, Any]:
     """The fields that say something, as JSON holds them."""
     told = {}
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if value != field.default or field.name in ("type", "missing"):
+    for key in fields(part):
+        value = getattr(part, key.name)
+        if key.compare and (value != key.default or key.name in ("type", "missing")):
             plain = value.isoformat() if isinstance(value, date) else value
-            told[field.name] = list(plain) if isinstance(plain, tuple) else plain
+            told[key.name] = list(plain) if isinstance(plain, tuple) else plain
     if isinstance(part, Column) and not part.missing:
         del told["missing"]
     return told

@@ -42,7 +42,6 @@ from gdppca.tables.description import Description
 from gdppca.tables.frames import matrix_of, refuse_text
 from gdppca.tables.headers import require_columns
 from gdppca.tables.people import People, rows_each
-from gdppca.tables.persons import weight_shares
 from gdppca.tables.runs import Keyed, below, full_disk, keyed_in_order, regular, sorted_rows
 from gdppca.tables.scratch import private_folder
 from gdppca.tables.sources import Source
@@ -192,7 +191,9 @@ class Reader:
         if self._described is not None:
             for feature, column in zip(self._features, columns, strict=True):
                 if column is None:
-                    raise refused_cells(feature.column, self._source.name)
+                    raise refused_cells(
+                        feature.column, self._described.description, self._source.name
+                    )
 
     def _number(self, place: int, name: str) -> str:
         cell = f"c{place}"
@@ -323,7 +324,7 @@ class DuckEngine(base.InParts, Reader):
         if not self.weighted:
             return None
         weights = [np.nan] if columns[-1] is None else columns[-1]  # refused where one is missing
-        return weight_shares(weights, self._asked.largest_weight, len(weights))
+        return self._asked.shares_of(weights, len(weights), self._source.name)
 
     @property
     def _width(self) -> int:

@@ -16,7 +16,6 @@ import narwhals as nw
 import numpy as np
 
 from gdppca._errors import DataError
-from gdppca._words import listed
 from gdppca.tables.cells import label_text
 from gdppca.tables.description import Column, Description
 from gdppca.tables.spelling import day_in, flag_in, number_in, trimmed, yes_no_in
@@ -31,7 +30,7 @@ def encode(columns: Mapping[str, Any], description: Description) -> np.ndarray:
     Features are raw: indicators are 0 and 1, dates are days since their origin.
     """
     features = description.features
-    require_described(list(columns), description)
+    description.require_columns_of(list(columns), "The table")
     found = [columns[column.name] for column in description.columns]
     return _side_by_side(found, description, len(features))
 
@@ -45,25 +44,13 @@ def encode_frame(X: Any, description: Description) -> tuple[np.ndarray, tuple[st
         )
     features = description.features
     names = [str(name) for name in getattr(X, "column_names", X.columns)]
-    require_described(names, description)
+    description.require_columns_of(names, "The table")
     if len(set(names)) < len(names):
         raise DataError("Several columns have one name. Rename them.")
     every = dict(zip(names, nw.from_native(X, eager_only=True).iter_columns(), strict=True))
     found = [every[column.name] for column in description.columns]
     values = _side_by_side(found, description, len(features))
     return values, tuple(feature.name for feature in features)
-
-
-def require_described(names: list[str], description: Description) -> None:
-    """Refuse a table without the columns that its description is about."""
-    there = set(names)
-    lacking = [column.name for column in description.columns if column.name not in there]
-    if lacking:
-        shown = [repr(name) for name in lacking[:8]] + (["others"] if len(lacking) > 8 else [])
-        raise DataError(
-            f"The table has no column {listed(shown)}, which its description names. Correct the "
-            "name in the description, or delete the section."
-        )
 
 
 def _side_by_side(found: list[Any], description: Description, d: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from gdppca._errors import ParameterError
 from gdppca.tables.cells import MISSING
 from gdppca.tables.described import chosen_columns, featured
 from gdppca.tables.description import Column, Description
-from gdppca.tables.encode import encode, encode_frame, require_described
+from gdppca.tables.encode import encode, encode_frame
 from gdppca.tables.frames import Matrix
 from gdppca.tables.headers import require_columns
 
@@ -49,7 +49,7 @@ def frame_column(X: Any, name: str) -> Any:
 
 def described_matrix(X: Any, description: Description, gaps: bool) -> Matrix:
     """The numbers of a frame by its description; what is missing is refused without gaps."""
-    require_described(frame_names(X), description)
+    description.require_columns_of(frame_names(X), "The table")
     values = encode(X, description) if type(X) is dict else encode_frame(X, description)[0]
     return featured(values, description, gaps, "the table")
 

@@ -46,6 +46,7 @@ def _wanted(asked: Wishes, names: list[str], where: str) -> list[str]:
     require_columns(names, None, where)
     features = asked.features(names, where)
     if asked.described is not None:
+        asked.described.require_columns_of(names, where)
         features = [column.name for column in asked.described.columns]
     if features is None:
         return names

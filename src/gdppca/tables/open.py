@@ -143,8 +143,10 @@ def _is_files(source: Any) -> bool:
 def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
     """A table in memory, with whose its rows are, what they count, and their groups."""
     every: list[str] = []
+    where = "the table"
     if _is_files(source):
         [file] = map(Path, [source] if isinstance(source, _PATHS) else source)
+        where = f"'{file}'"
         matrix, read = _from_file(file, asked), partial(_label_column, file, asked)
         numbers = partial(_number_column, file, asked)
         if asked.columns is not None or asked.described is not None:
@@ -162,7 +164,7 @@ def _in_memory(source: Any, noise: Noise, asked: Wishes) -> MemoryTable:
         matrix.names,
         noise,
         persons=asked.persons_in(read, n, noise),
-        shares=asked.shares_in(numbers, n),
+        shares=asked.shares_in(numbers, n, where),
         gaps=asked.gaps,
         description=asked.described,
         unused=asked.unused(every),
@@ -191,11 +193,11 @@ def _number_column(file: Path, asked: Wishes, name: str) -> Any:
 
 def _from_frame(source: Any, asked: Wishes) -> Matrix:
     """The numbers of a frame, of columns or of an array."""
-    if asked.described is not None:
-        return described_matrix(source, asked.described, asked.gaps)
     names = asked.columns
     if asked.beside:
         names = asked.features(frame_names(source), "The table")
+    if asked.described is not None:
+        return described_matrix(source, asked.described, asked.gaps)
     if type(source) is dict:
         return plain_matrix(source, names, asked.gaps)
     return as_matrix(source if names is None else frame_columns(source, names), asked.gaps)

@@ -18,13 +18,13 @@ from gdppca.noise import OrderKeys, Texts
 from gdppca.tables.base import Recipe, Sample, Sums
 from gdppca.tables.cells import label_text
 from gdppca.tables.description import Column, Description
-from gdppca.tables.encode import encode_frame, require_described
+from gdppca.tables.encode import encode_frame
 from gdppca.tables.frame_columns import described_matrix, frame_column, frame_columns
 from gdppca.tables.frames import as_matrix
 from gdppca.tables.groups import plain_labels
 from gdppca.tables.headers import require_columns
 from gdppca.tables.people import People
-from gdppca.tables.persons import NO_IDS, weight_shares, without_ids
+from gdppca.tables.persons import NO_IDS, without_ids
 from gdppca.tables.wishes import Wishes
 
 Keyed = tuple[np.ndarray, np.ndarray]  # rows and their keys
@@ -85,7 +85,7 @@ class PartReader:
         values = self._values(part)
         if not self._weighted:
             return values
-        shares = weight_shares(self._weights(part), self.asked.largest_weight, len(values))
+        shares = self.asked.shares_of(self._weights(part), len(values), "the table")
         return np.column_stack([values, shares])
 
     def of_persons(self, part: Any) -> Keyed:
@@ -180,7 +180,7 @@ def part_reader(every: list[str], asked: Wishes, keys: OrderKeys | None, where: 
     wanted, told = asked.features(every, where), asked.described
     if told is not None:
         require_columns(every, None, where)
-        require_described(every, told)
+        told.require_columns_of(every, where)
         names = tuple(column.name for column in told.columns)
         return PartReader(names, len(told.features), asked, keys)
     names = require_columns(every, wanted, where)

@@ -145,7 +145,7 @@ def without_ids() -> DataError:
     )
 
 
-def weight_shares(weights: Any, largest: Any, n_rows: int) -> np.ndarray:
+def weight_shares(weights: Any, largest: Any, n_rows: int, name: str = "`weights`") -> np.ndarray:
     """min(v, W)/W of each row's weight v, with a public W; between 0 and 1."""
     if largest is None:
         raise ParameterError(
@@ -155,7 +155,10 @@ def weight_shares(weights: Any, largest: Any, n_rows: int) -> np.ndarray:
     largest = _validate.finite_positive(largest_weight=largest)
     numbers = _validate.floats(weights)
     if numbers is None or numbers.shape != (n_rows,):
-        raise DataError("`weights` must hold one number for every row.")
+        raise DataError(f"{name} must hold one number for every row.")
     if not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise DataError("`weights` must be finite numbers, none below 0.")
+        raise DataError(
+            f"{name} must be finite numbers, none below 0, one for every row. Correct them where "
+            "they come from, or do without weights."
+        )
     return np.minimum(numbers, largest) / largest

@@ -17,6 +17,7 @@ from gdppca.tables.persons import Persons, persons_of, weight_shares
 ColumnReader = Callable[[str], Any]
 # What may be the name of a column that is none of the analysis.
 _BESIDE = {"persons": "an id", "weights": "a weight", "groups": "a group"}
+_KEYS = {"persons": "person of [table]", "weights": "weight of [table]"}  # of a description
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,8 @@ class Wishes:
         What is publicly known of the table.
     gaps : bool
         Whether cells may be missing.
+    told : tuple of str
+        Which of these the description says, and nobody else.
     """
 
     columns: list[str] | None = None
@@ -51,6 +54,7 @@ class Wishes:
     largest_weight: float | None = None
     description: Any = None
     gaps: bool = False
+    told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be columns."""
@@ -77,6 +81,7 @@ class Wishes:
         persons = told.person if self.persons is None else self.persons
         weights = told.weight if self.weights is None else self.weights
         largest = told.largest_weight if self.largest_weight is None else self.largest_weight
+        by_it = {"persons": (self.persons, persons), "weights": (self.weights, weights)}
         named = isinstance(weights, str) and largest is not None
         told = replace(  # a release says what was done
             told,
@@ -91,6 +96,7 @@ class Wishes:
             persons=persons,
             weights=weights,
             largest_weight=largest,
+            told=tuple(w for w, (own, used) in by_it.items() if own is None and used is not None),
         )._checked()
 
     def _checked(self) -> Wishes:
@@ -138,9 +144,13 @@ class Wishes:
     def features(self, every: list[str], where: str) -> list[str] | None:
         """Columns of the analysis among all; None where those are all."""
         for wish in _BESIDE:
-            if isinstance(name := getattr(self, wish), str) and name not in every:
+            name = getattr(self, wish)
+            if wish in self.told:
+                self.description.require_named(every, where, [(name, _KEYS[wish])])
+            elif isinstance(name, str) and name not in every:
                 raise ParameterError(
-                    f"`{wish}` must name a column: {where} has no column '{name}'."
+                    f"`{wish}` must name a column: {where} has no column '{name}'. It has "
+                    f"{', '.join(map(repr, every))}."
                 )
         if self.description is not None and self.description.columns:
             return None
@@ -161,12 +171,21 @@ class Wishes:
         codes = () if self.description is None else self.description.missing
         return persons_of(ids, n_rows, noise.keys(), codes)
 
-    def shares_in(self, numbers: ColumnReader, n_rows: int) -> np.ndarray | None:
+    def shares_in(self, numbers: ColumnReader, n_rows: int, where: str) -> np.ndarray | None:
         """What each row counts by its weight, where there is one."""
         if self.weights is None:
             return None
         weights = numbers(self.weights) if isinstance(self.weights, str) else self.weights
-        return weight_shares(weights, self.largest_weight, n_rows)
+        return self.shares_of(weights, n_rows, where)
+
+    def shares_of(self, weights: Any, n_rows: int, where: str) -> np.ndarray:
+        """What rows with these weights count; what is wrong is said with where it stands."""
+        name = "`weights`"
+        if isinstance(self.weights, str):
+            name = f"`weights`: column '{self.weights}' of {where}"
+        if "weights" in self.told:
+            name = f"{name}, {_KEYS['weights']} in {self.description.called},"
+        return weight_shares(weights, self.largest_weight, n_rows, name)
 
     def groups_in(self, read: ColumnReader) -> Any:
         """Labels of the rows."""

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gdppca import _words
-from gdppca._errors import GdppcaError
+from gdppca._errors import DescriptionError, GdppcaError
 from gdppca._version import __version__
 from gdppca.web import words
 from gdppca.web.bench import Bench
@@ -59,6 +59,9 @@ class Asked:
             text = f"{error.strerror or 'A file could not be read'}{named}."
         for folder in (self.bench.folder, self.bench.practice):
             text = text.replace(f"{folder.root}/", "")
+        # Of a description's file it is about keys, which some fields are called as.
+        if isinstance(error, DescriptionError) and error.file is not None:
+            return text
         return words.in_fields(text)
 
     @property

@@ -247,7 +247,7 @@ def test_columns_that_are_lacking_are_named():
     table = Description(columns=(Column(name="age"), Column(name="pulse")))
     for use in (lambda: encode({"age": [1]}, table),
                 lambda: encode_frame(pd.DataFrame({"age": [1]}), table)):  # fmt: skip
-        with pytest.raises(DataError, match="no column 'pulse', which its description names"):
+        with pytest.raises(DataError, match="no column 'pulse', which the description names"):
             use()
 
 

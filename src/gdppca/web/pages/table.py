@@ -13,6 +13,7 @@ from gdppca.tables.describing import describe
 from gdppca.tables.description import Description
 from gdppca.tables.formats import declared_columns
 from gdppca.tables.names import ID, doubtful_names
+from gdppca.tables.wishes import Wishes
 from gdppca.web import forms
 from gdppca.web.answers import Asked, go, show, way
 from gdppca.web.drafts import Draft, Typed
@@ -55,6 +56,9 @@ def _read_header(asked: Asked, draft: Draft, typed: Typed) -> None:
         written = {name: getattr(told, name) for name in DIALECT if getattr(told, name)}
         dialect = written | dialect
     names = declared_columns(draft.file, Description(columns=(), **dialect))
+    if told is not None:
+        told.require_columns_of(list(names), f"'{draft.name}'")
+        Wishes(description=told).settled().features(list(names), f"'{draft.name}'")
     if (names, dialect) != (draft.names, draft.dialect) or told is not None:
         draft.restart("people")
         draft.typed.pop("columns", None)
