@@ -21,8 +21,8 @@ from gdppca.planning.prediction import Angles, Law, expected_angles, sines
 from gdppca.theory import shrunken_loadings
 
 _SEED = 20_260_217  # of a simulation without data; any number would do
-_DRAWS = (12, 60)  # fewest and most
-_WORK = 2500  # draws times columns: shrinking takes longer where there are many
+_DRAWS = (20, 160)  # fewest and most
+_WORK = 4000  # draws times columns: shrinking takes longer where there are many
 
 
 def shrunken_angles(law: Law, n_components: int, sparsity: int, n_samples: int) -> Angles:

@@ -197,12 +197,14 @@ class Description:
     def require_named(
         self, names: Sequence[str], where: str, said: Sequence[tuple[str, str]]
     ) -> None:
-        """Refuse a table without the columns that are said here, each with the place of its name."""
+        """Refuse a table without the columns that are said here, each with its place."""
         there = set(names)
         lacking = [(repr(name), place) for name, place in said if name not in there]
         if lacking:
             more = ["others"] if len(lacking) > _NAMED else []
-            columns, places = (listed([*each[:_NAMED], *more]) for each in zip(*lacking))
+            columns, places = (
+                listed([*each[:_NAMED], *more]) for each in zip(*lacking, strict=True)
+            )
             raise DataError(
                 f"{where} has no column {columns}, which {self.called} names: {places}. It has "
                 f"{', '.join(map(repr, names))}. Correct the name there, or delete it; or give the "

@@ -151,25 +151,25 @@ def varimax(loadings: np.ndarray) -> np.ndarray:
     array([[1., 0.],
            [0., 1.]])
     """
-    m = loadings.shape[1]
-    rotation, turned = np.eye(m), loadings.copy()
+    d, m = loadings.shape
+    both = np.vstack([loadings, np.eye(m)]).T.copy()  # components as rows, and how they were turned
     for _ in range(_SWEEPS):
         largest = 0.0
-        for pair in itertools.combinations(range(m), 2):
-            angle = _best_angle(*turned[:, pair].T)
+        for i, j in itertools.combinations(range(m), 2):
+            x, y = both[i], both[j]
+            angle = _best_angle(x[:d], y[:d])
             largest = max(largest, abs(angle))
             c, s = math.cos(angle), math.sin(angle)
-            plane = np.array([[c, -s], [s, c]])
-            turned[:, pair], rotation[:, pair] = turned[:, pair] @ plane, rotation[:, pair] @ plane
+            both[i], both[j] = c * x + s * y, c * y - s * x
         if largest < _STILL:
             break
-    return rotation
+    return both[:, d:].T
 
 
 def _best_angle(x: np.ndarray, y: np.ndarray) -> float:
     """By how much to turn two components so that their squared loadings vary most."""
-    u, v = x**2 - y**2, 2 * x * y
-    u, v = u - u.mean(), v - v.mean()
+    u, v = (x - y) * (x + y), 2 * x * y
+    u, v = u - np.add.reduce(u) / len(u), v - np.add.reduce(v) / len(v)
     return 0.25 * math.atan2(2 * float(u @ v), float(u @ u - v @ v))
 
 
@@ -209,8 +209,8 @@ def _fitted(groups: list[_Group]) -> tuple[np.ndarray, float]:
     for _ in range(_STEPS):
         last, column = weights, density @ weights
         taken = density.T @ (1 / np.maximum(column, _TINY)) * weights
-        weights = (taken + before) / (taken.sum() + before.sum())
-        if np.abs(weights - last).max() < _STILL:
+        weights = (taken + before) / (np.add.reduce(taken) + _DENSE_COLUMNS)
+        if np.maximum.reduce(np.abs(weights - last)) < _STILL:
             break
     column = np.maximum(density @ weights, _TINY)
     return density * weights / column[:, None], float((np.log(column) + best[:, 0]).sum())

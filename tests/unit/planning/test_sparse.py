@@ -38,6 +38,42 @@ def test_a_plan_is_within_15_percent_of_fits():
     assert plan(4000, 25, sparsity=5, **asked).sin_theta == pytest.approx(np.mean(errors), rel=0.15)
 
 
+def four_of_one_size(d, rng):
+    """The paper's directions, whatever columns they are on."""
+    V = np.zeros((d, 2))
+    V[rng.permutation(d)[:4]] = [[0.5, 0.5], [0.5, -0.5], [0.5, 0.5], [0.5, -0.5]]
+    return V
+
+
+def five_of_random_sizes(d, rng):
+    loadings = np.zeros((d, 2))
+    loadings[rng.permutation(d)[:5]] = rng.standard_normal((5, 2))
+    return np.linalg.qr(loadings)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("directions", "k", "d", "n"),
+    [
+        (four_of_one_size, 4, 10, 2000),
+        (five_of_random_sizes, 5, 10, 2000),
+        (five_of_random_sizes, 5, 25, 2000),
+        (five_of_random_sizes, 5, 100, 5000),
+    ],
+)
+def test_a_plan_of_few_columns_is_within_15_percent_of_whole_fits(directions, k, d, n):
+    errors = []
+    for seed in range(100 if d < 100 else 60):
+        rng = np.random.default_rng(seed)
+        V = directions(d, rng)
+        X = rng.standard_normal((n, d))
+        X += (X @ V * (np.sqrt([10.0, 5.0]) - 1)) @ V.T
+        pca = DPPCA(2, epsilon=0.5, delta=1e-5, random_state=seed).fit(X + 5)
+        outside = pca.components_ - pca.components_ @ V @ V.T
+        errors.append(np.linalg.norm(outside, ord=2))
+    assert plan(n, d, sparsity=k, **SPIKED).sin_theta == pytest.approx(np.mean(errors), rel=0.15)
+
+
 def test_plain_loadings_gain_nothing():
     shrunk, plain = DPPCA(epsilon=0.5), DPPCA(epsilon=0.5, loadings="plain")
     assert plain.plan(2000, 25, sparsity=4).sin_theta == plain.plan(2000, 25).sin_theta
