@@ -12,7 +12,8 @@ from simulate import spiked
 from gdppca.noise import Overheard, Repeated, seeded_noise
 from gdppca.privacy import GaussianEvent, NonPrivateEvent
 from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
-from gdppca.steps.centre import centre_budget, private_spatial_median
+from gdppca.steps.centre import private_spatial_median
+from gdppca.steps.centre_budget import centre_budget
 
 MU = 1 / gaussian_multiplier(0.5, 1e-5)
 
