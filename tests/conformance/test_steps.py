@@ -110,6 +110,10 @@ def steps_of(world):
         "scale": (Scale(public=public, mu=MU, share=0.2, delta=1e-6), found["nothing"]),
         "refinement": (Refinement(public=public, mu=MU), found["coarse"]),
         "centre": (Centre(public=public, mu=MU, cautious=False, needed=True), found["pairs"]),
+        "centre, walk on a sample": (
+            Centre(public=public, mu=1000 * MU, cautious=False, needed=True, fewest_walked=50),
+            found["pairs"],
+        ),
         "centre, scaled": (
             Centre(public=public, mu=MU, cautious=True),
             replace(found["pairs"], scale=found["known"].scale),

@@ -19,7 +19,7 @@ from gdppca.releases import Release, ScoreMap
 from gdppca.releases.publish import parameters_of
 from gdppca.steps import count, histogram, rates, scale, variances
 from gdppca.steps.base import Public, Step
-from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.centre_budget import PURPOSE as CENTRE
 from gdppca.steps.score_map import MapCounts
 from gdppca.steps.variances import Variances
 from gdppca.tables.description import Description

@@ -23,7 +23,8 @@ from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.releases import private_quantile, private_variances, private_winsorized_mean, score_map
 from gdppca.signs import Spherical
 from gdppca.steps.base import Public, State
-from gdppca.steps.centre import centre_budget, private_spatial_median
+from gdppca.steps.centre import private_spatial_median
+from gdppca.steps.centre_budget import centre_budget
 from gdppca.steps.descent import descended
 from gdppca.steps.quantile import ladder, quantile_grid
 from gdppca.steps.refine import Refinement

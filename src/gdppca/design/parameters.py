@@ -19,7 +19,8 @@ from gdppca.privacy import Assumption, Event, GaussianEvent, Neighbors, assumpti
 from gdppca.sensitivity import CALIBRATIONS
 from gdppca.signs import TYPICAL_QUANTILE, Spherical, as_sign
 from gdppca.steps.base import Public, State, Step, gaussian_event
-from gdppca.steps.centre import LARGEST_SHARE, Centre
+from gdppca.steps.centre import Centre
+from gdppca.steps.centre_budget import LARGEST_SHARE
 from gdppca.steps.count import LEAST, MOST, Count
 from gdppca.steps.count import SHARE as COUNT_SHARE
 from gdppca.steps.radius import Radius

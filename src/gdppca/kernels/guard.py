@@ -166,15 +166,25 @@ def direct_scatter(
 
     differences, lengths = np.empty_like(first), np.empty(len(first))
     exponents = np.empty(len(first), dtype=np.int64)
-    row_loops.pair_differences(first, second, differences, lengths, exponents)
+    fill = row_loops.centred_rows if len(second) == 1 else row_loops.pair_differences
+    fill(first, second, differences, lengths, exponents)
     with np.errstate(all="ignore"):
         true = np.minimum(np.ldexp(lengths * (1 / divisor), exponents), LARGEST)
         radial = _clipped(sign.radial(true), sign.sup_norm)
     factors = radial / (sign.sup_norm * np.where(lengths > 0, lengths, 1.0))
     if weights is not None:
         factors *= np.sqrt(weights)
-    differences *= factors[:, None]  # equal rows: a zero vector, whatever ξ(0)
+    row_loops.scale_rows(differences, factors)  # equal rows: a zero vector, whatever ξ(0)
     return differences.T @ differences
+
+
+def unit_scatter(rows: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """Σ uu' over the unit vectors from a centre: `direct_scatter` of the spherical sign."""
+    from gdppca.kernels import row_loops
+
+    units = np.empty_like(rows)
+    row_loops.unit_rows(rows, center, units)
+    return units.T @ units
 
 
 def direct_rounding_error(n_features: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gdppca import _validate
 from gdppca._errors import DataError, ParameterError
-from gdppca.kernels.guard import DIRECT_ROWS, direct_scatter
+from gdppca.kernels.guard import DIRECT_ROWS, direct_scatter, is_constant, unit_scatter
 from gdppca.kernels.parallel import Progress, in_order, silent
 from gdppca.kernels.sums import CompensatedSum, finite_matrix
 from gdppca.linalg import symmetrized
@@ -111,6 +111,8 @@ class SignSum:
 
     def _term(self, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The sum of at most `DIRECT_ROWS` rows, whose weights lie in [0, 1]."""
+        if weights is None and is_constant(self.sign):
+            return unit_scatter(rows, self.center[None])
         return direct_scatter(rows, self.center[None], self.sign, 1.0, weights)
 
     def merge(self, other: SignSum) -> SignSum:

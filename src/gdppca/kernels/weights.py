@@ -36,10 +36,15 @@ def exact_sums(values: np.ndarray, parts: np.ndarray | None, bits: int = 30) -> 
 
     With weights each number is cut towards zero: a person's numbers never add up to more than one.
     """
+    bits = bits if parts is None else 30
+    return np.ldexp(whole_sum(values, parts, bits).astype(float), -bits)
+
+
+def whole_sum(values: np.ndarray, parts: np.ndarray | None, bits: int = 30) -> np.ndarray:
+    """The same as whole numbers of 2⁻³⁰, or of another power where rows count whole."""
     if parts is None:
         whole = np.rint(np.ldexp(values, bits)).astype(np.int64)
     else:
-        bits = 30
         own = parts.reshape(-1, *(1,) * (values.ndim - 1))
         whole = np.trunc(values * own).astype(np.int64)
-    return np.ldexp(whole.sum(axis=0).astype(float), -bits)
+    return np.asarray(whole.sum(axis=0))

@@ -1,7 +1,7 @@
 """The one door to random bits, secret orders and noise: secure, seeded, overheard, repeated."""
 
 from gdppca.noise.gaussian import Noised, calibrated_sigma, lattice_slack, noised
-from gdppca.noise.orders import OrderKeys, Texts, lots
+from gdppca.noise.orders import OrderKeys, Texts, lots, random_places
 from gdppca.noise.overheard import AllDrawn, Draw, Overheard, Repeated
 from gdppca.noise.source import FreshNoise, Noise, noise_for, secure_noise, seeded_noise
 
@@ -20,6 +20,7 @@ __all__ = [
     "lots",
     "noise_for",
     "noised",
+    "random_places",
     "secure_noise",
     "seeded_noise",
 ]

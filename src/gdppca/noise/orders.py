@@ -92,6 +92,23 @@ class OrderKeys:
         return np.frombuffer(digest, dtype=np.uint64)
 
 
+def random_places(keys: OrderKeys, n: int, size: int) -> np.ndarray:
+    """So many distinct places of n, every set of them as likely as any other; in ascending order.
+
+    Words are drawn until so many places are found. The leading bits of a word are a place where
+    they are below n, so that none is more likely than another.
+    """
+    shift = np.uint64(64 - max(n - 1, 1).bit_length())
+    chosen, lacking, turn = np.zeros(n, dtype=bool), size, 0
+    while lacking:
+        places = keys.range(lacking, turn) >> shift  # never more than are lacking
+        places = places[places < n]
+        new = np.unique(places[~chosen[places]])
+        chosen[new] = True
+        lacking, turn = lacking - len(new), turn + 1
+    return np.flatnonzero(chosen)
+
+
 def _mixed(words: np.ndarray) -> np.ndarray:
     """Numbers that look random, of others; one to one."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -22,8 +22,9 @@ from gdppca.planning.spectrum import Spectrum
 from gdppca.privacy import Event, GaussianEvent
 from gdppca.signs import Spherical, as_sign
 from gdppca.steps.base import Public, State, gaussian_event
-from gdppca.steps.centre import LONGEST_WALK, Centre
-from gdppca.steps.centre import PURPOSE as CENTRE
+from gdppca.steps.centre import Centre
+from gdppca.steps.centre_budget import LONGEST_WALK
+from gdppca.steps.centre_budget import PURPOSE as CENTRE
 from gdppca.steps.count import Count
 from gdppca.steps.radius import Radius
 from gdppca.steps.rates import PURPOSE as RATES

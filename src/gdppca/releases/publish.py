@@ -13,8 +13,8 @@ from gdppca.releases.score_map import published_map
 from gdppca.releases.second_stage import SecondStage
 from gdppca.signs import sign_from_description
 from gdppca.steps.base import State
-from gdppca.steps.centre import PURPOSE as CENTRE
 from gdppca.steps.centre import Centre
+from gdppca.steps.centre_budget import PURPOSE as CENTRE
 from gdppca.steps.score_map import MapCounts
 from gdppca.tables.description import Description
 

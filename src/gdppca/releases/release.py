@@ -26,7 +26,7 @@ from gdppca.releases.score_map import ScoreMap
 from gdppca.releases.second_stage import SecondStage
 from gdppca.releases.words import doubts, size_in_words
 from gdppca.sensitivity import Moves
-from gdppca.steps.centre import centre_bias
+from gdppca.steps.centre_budget import centre_bias
 from gdppca.theory import corrected
 
 if TYPE_CHECKING:

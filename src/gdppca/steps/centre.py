@@ -4,159 +4,48 @@ The spatial median minimises the mean distance to the rows. Its gradient is a me
 so one row moves it by at most 2/n whatever the data. Far away it points home and is about one
 long; near home it is the offset over the typical distance. So one kind of look at the data, with
 Gaussian noise, serves for both: the mean unit vector, and one bounded number that tells how the
-distances compare with the last idea of them. A walk of cheap looks brings any start near; two
-dearer ones polish. How many looks are needed depends on the data, so their number is chosen on
-the way: Gaussian steps compose to a fixed μ² however they are chosen (docs/proofs/centre.md), and
-what the walk does not spend is left for the matrix.
+distances compare with the last idea of them. A walk of cheap looks brings any start near, and of a
+large table sees some random rows alone; two dearer ones at all of them polish. How many looks are
+needed depends on the data, so their number is chosen on the way: Gaussian steps compose to a fixed
+μ² however they are chosen (docs/proofs/centre.md), and what the walk does not spend is left for the
+matrix.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from gdppca.kernels import OneSample
-from gdppca.kernels.directions import direction_sum
-from gdppca.kernels.weights import counted, exact_sums
+from gdppca.kernels.directions import direction_sum, look_sum
+from gdppca.kernels.weights import counted
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, Noised, noised
-from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent
+from gdppca.privacy import Event, GaussianEvent, NonPrivateEvent, Unit
 from gdppca.sensitivity import REPLACING, Moves
 from gdppca.steps.base import Public, Rows, State, gaussian_event
+from gdppca.steps.centre_budget import (
+    FEWEST_WALKED,
+    LARGEST_SHARE,
+    LONGEST_WALK,
+    PURPOSE,
+    CentreBudget,
+    centre_budget,
+    walk_size,
+)
 from gdppca.steps.octaves import OCTAVES, octave_of
-from gdppca.tables.base import Sample, divided, filled
+from gdppca.tables.base import Sample, divided
 
-PURPOSE = "centre"
-
-_HISTOGRAM_SD = (0.08, 0.10)  # noise of a bin of the first histogram, as a share of the rows
-_HISTOGRAM_SHARE = 0.02  # of the budget, where the noise may rise for it
-_DIRECTION_SD = {True: 0.6, False: 0.5}  # length of a look's noise, far and near
-_DISTANCE_SD = (0.12, 0.17)  # noise of a look's number
-_LOOK_SHARE = 0.04  # of the budget, where that noise may rise for it
 _NEAR = 0.35  # gradient below which a walk may end
 _LOOKS_NEAR = 2  # at least, before a walk ends: one may be small by chance
 _FAR = 0.7  # gradient above which rows are about equally far
 _STEADY = 1.3  # a walk ends once the typical distance changes by less than this factor
-_LARGEST_POLISH = 0.25
-LONGEST_WALK = 0.4  # share of the budget
-LARGEST_SHARE = LONGEST_WALK + _LARGEST_POLISH  # that a centre ever takes
 _MOST_LOOKS = 100  # where each costs next to nothing
-_LEAST_SHARE = 0.002  # of the budget for a look, where less would do
 _USUAL_WALK = 0.33  # share of the budget that a walk may be expected to take
-_USUAL_DISTANCE = 40.0  # a walk is reckoned to shorten the distance by this factor
-_USUAL_NEAR = 3  # looks near home
-_PROBE = 0.17  # share that may be lost on a walk that is given up: a tenth more noise
 _NOISELESS_POLISHES = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class CentreBudget:
-    """Shares of μ² that a private centre takes, from public numbers alone."""
-
-    first: float
-    far: float
-    near: float
-    polish: float
-    far_looks: float  # expected
-    relative_error: float
-
-    @property
-    def share(self) -> float:
-        """What a centre some tens of standard deviations away is expected to take."""
-        return self.first + self.rest(0, far=True) + self.polish
-
-    @property
-    def worthwhile(self) -> bool:
-        """Whether a first look costs little, and a short walk fits into the limit."""
-        probe = self.first + self.far
-        return probe <= _PROBE and probe + _USUAL_NEAR * self.near <= LONGEST_WALK
-
-    def rest(self, looks: int, *, far: bool) -> float:
-        """What the rest of a walk is expected to take after so many looks."""
-        if not far:
-            return self.near
-        return max(self.far_looks - looks, 1.0) * self.far + _USUAL_NEAR * self.near
-
-
-def centre_budget(
-    n_samples: float, n_features: int, mu: float, moves: Moves = REPLACING
-) -> CentreBudget:
-    """What a private centre costs and how good it gets.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-        Shape of the table.
-    mu : float
-        μ of Gaussian differential privacy that centre and matrix have together.
-    moves : Moves
-        How far one row or person moves a look.
-
-    Returns
-    -------
-    CentreBudget
-        Shares, and the expected error of each coordinate over the typical distance.
-    """
-    if math.isinf(mu):
-        return CentreBudget(
-            first=0.0, far=0.0, near=0.0, polish=0.0, far_looks=1.0, relative_error=0.0
-        )
-    room = (n_samples * mu) ** 2
-    sides = moves.sides  # as long as one row's part, or twice
-    look = 2 * sides**2 / room  # squared sensitivity of a look, which has length √2
-    distance = look / _noise(look, _LOOK_SHARE, _DISTANCE_SD) ** 2
-    near, far = (
-        max(look * n_features / _DIRECTION_SD[way] ** 2, distance, _LEAST_SHARE)
-        for way in (False, True)
-    )
-    counts = sides / room
-    # A share s of the polish costs s/2 in noise and leaves a bias of order d/(room s).
-    polish = min(_LARGEST_POLISH, (sides**2 * n_features / room) ** (1 / 3))
-    # Noise of squared length η² leaves η²/(1 + η²) of the squared distance.
-    shortened = 0.5 * math.log1p(far / (look * n_features))
-    return CentreBudget(
-        first=counts / _noise(counts, _HISTOGRAM_SHARE, _HISTOGRAM_SD) ** 2,
-        far=far,
-        near=near,
-        polish=polish,
-        far_looks=math.log(_USUAL_DISTANCE) / shortened,
-        relative_error=sides / math.sqrt(room * polish),
-    )
-
-
-def _noise(squared_sensitivity: float, share: float, limits: tuple[float, float]) -> float:
-    """Noise that costs the given share, within limits."""
-    return min(max(math.sqrt(squared_sensitivity / share), limits[0]), limits[1])
-
-
-def centre_bias(
-    events: Iterable[Event],
-    n_samples: float,
-    n_features: int,
-    moves: Moves = REPLACING,
-    rates: np.ndarray | None = None,
-) -> float:
-    """About how much the error of a private centre adds to an eigenvalue of the sign covariance.
-
-    It adds the outer product of the error over the typical distance; the error is that of the
-    two polishing looks, the last events of the centre. Zero where there is no private centre.
-    """
-    polish = [
-        event.noise_multiplier
-        for event in events
-        if event.purpose == PURPOSE and isinstance(event, GaussianEvent)
-    ][-2:]
-    if len(polish) < 2:
-        return 0.0
-    look, gradient = 2 * moves.sides**2, moves.sides**2  # squared sensitivities
-    precision = n_samples**2 * (1 / (look * polish[0] ** 2) + 1 / (gradient * polish[1] ** 2))
-    growth = 1.0  # where cells are missing a coordinate is seen less often, and nearer
-    if rates is not None:
-        growth = float(np.mean(rates) * np.mean(rates**-2.0))
-    return growth * n_features / precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,21 +55,36 @@ class Centre:
     **Privacy.** Gaussian events only: counts of rows by distance (`Moves.octave_counts`), then
     looks of d + 1 numbers, a unit vector and a number in [-1, 1] per row (`Moves.looks`), then
     unit vectors alone (`Moves.directions`). Rows of one person share a weight of one.
-    Their number depends on what was released before; together they take `LARGEST_SHARE` of μ² at
-    most, and what they leave is the matrix's (docs/proofs/centre.md).
+    Of a large table all but the last two see a random sample alone, with noise for that: what one
+    row moves a sum by does not depend on how many there are. Their number depends on what was
+    released before; together they take `LARGEST_SHARE` of μ² at most, and what they leave is the
+    matrix's (docs/proofs/centre.md).
     """
 
     public: Public
     mu: float  # of centre and matrix together
     cautious: bool  # gives up early where the walk is not expected to pay
     needed: bool = False  # where there is no way without one, the place that was reached will do
+    fewest_walked: int = FEWEST_WALKED  # rows of a large table
     needs_sample = True
 
     @property
     def budget(self) -> CentreBudget:
         """What a centre takes and how good it gets."""
         public = self.public
-        return centre_budget(public.n_seen, public.n_features, self.mu, public.moves)
+        walked = None if self.n_walked == public.n_seen else self.n_walked
+        return centre_budget(public.n_seen, public.n_features, self.mu, public.moves, walked)
+
+    @property
+    def n_walked(self) -> int:
+        """How many rows the walk sees; all persons, whose rows belong together."""
+        return self._walked_of(self.public.n_seen)
+
+    def _walked_of(self, rows: int) -> int:
+        public = self.public
+        if public.unit is Unit.PERSON:
+            return rows
+        return walk_size(rows, public.n_features, self.mu, public.moves, self.fewest_walked)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -200,20 +104,27 @@ class Centre:
     def draw(self, table: Rows, state: State, noise: Noise) -> State:
         """A centre of the columns; pairs are compared where the walk did not arrive."""
         sample, scale = table.sample(self.public.n_seen), state.working_scale
+        sample = replace(sample, values=divided(sample.values, scale))
         found = private_spatial_median(
-            replace(sample, values=divided(sample.values, scale)),
+            sample,
             self.mu,
             noise,
             cautious=self.cautious,
             moves=self.public.moves,
             start=None if state.typical is None else divided(state.typical, scale),
             rates=state.rates,
+            walked=self.walked(sample, noise),
         )
         if not found.arrived and not self.needed:
             return state.with_(events=found.events)
         with np.errstate(over="ignore"):
             location = np.clip(found.center * (1.0 if scale is None else scale), -LARGEST, LARGEST)
         return state.with_(location=location, scheme=OneSample(), events=found.events)
+
+    def walked(self, sample: Sample, noise: Noise) -> Sample:
+        """The rows that the walk sees: a secret random part, of as many as there really are."""
+        size = self._walked_of(len(sample))
+        return sample if size == len(sample) else sample.some(size, noise.keys())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +146,7 @@ def private_spatial_median(
     moves: Moves = REPLACING,
     start: np.ndarray | None = None,
     rates: np.ndarray | None = None,
+    walked: Sample | None = None,
 ) -> NoisyCentre:
     r"""Release a spatial median, from a start at the origin or where it is thought to be.
 
@@ -257,6 +169,8 @@ def private_spatial_median(
         A public guess.
     rates : array of shape (d,) or None
         Released shares of the cells that are there.
+    walked : Sample or None
+        Random rows that the walk sees, where all are for the polish alone.
 
     Returns
     -------
@@ -282,7 +196,8 @@ def private_spatial_median(
     >>> private_spatial_median(X, 0.3, seeded_noise(1)).center.round(0) + 0.0
     array([ 5.e+03, -3.e+00,  0.e+00])
     """
-    walk = _Walk(Sample.of(X), mu, noise, moves, start, rates)
+    whole = Sample.of(X)
+    walk = _Walk(whole, whole if walked is None else walked, mu, noise, moves, start, rates)
     if walk.budget.first > longest_walk:
         return walk.result()  # nothing drawn
     walk.measure_distance()
@@ -303,24 +218,30 @@ class _Walk:
 
     def __init__(
         self,
-        sample: Sample,
+        whole: Sample,
+        walked: Sample,
         mu: float,
         noise: Noise,
         moves: Moves,
         start: np.ndarray | None,
         rates: np.ndarray | None,
     ) -> None:
-        self._X, self._parts, self._n = sample.values, sample.parts, sample.number
+        self._whole = whole
+        self._see(walked)
         self._mu, self._noise, self._moves = mu, noise, moves
         self._d = self._X.shape[1]
         self._rates = rates
-        self.budget = centre_budget(self._n, self._d, mu, moves)
+        self.budget = centre_budget(whole.number, self._d, mu, moves, walked.number)
         self.center = np.zeros(self._d) if start is None else start.astype(float)
         self._distance = 1.0
         self._far = True
         self._looks_near = 0
         self.arrived = False
         self._multipliers: list[float] = []
+
+    def _see(self, sample: Sample) -> None:
+        """Look at these rows from now on."""
+        self._X, self._parts, self._n = sample.values, sample.parts, sample.number
 
     @property
     def spent(self) -> float:
@@ -367,7 +288,7 @@ class _Walk:
 
     def _directions(self) -> tuple[np.ndarray, np.ndarray]:
         """Sum of the unit vectors to the rows, and distances; missing cells are at the centre."""
-        return direction_sum(filled(self._X, self.center), self.center, self._parts)
+        return direction_sum(self._X, self.center, self._parts)
 
     def step(self) -> None:
         """Look, go by the gradient times the typical distance, and see whether this is home."""
@@ -380,6 +301,7 @@ class _Walk:
 
     def polish(self) -> None:
         """A dear look, then a Newton step by the gradient alone; to the end where noise is none."""
+        self._see(self._whole)
         share = self.budget.polish / 2
         self._look(share, far=False)
         if math.isinf(self._mu):
@@ -410,10 +332,9 @@ class _Walk:
 
     def _look(self, share: float, *, far: bool) -> float:
         """Draw the gradient and the typical distance together, and go; the gradient's size."""
-        total, lengths = self._directions()
-        ratio = exact_sums(_compared(lengths, self._distance, far=far), self._parts)
-        bound = self._moves.looks(self._d)
-        looked, sd = self._noisy_mean(np.append(total, ratio), bound, share)
+        compared = partial(_compared, distance=self._distance, far=far)
+        total = look_sum(self._X, self.center, compared, self._parts)
+        looked, sd = self._noisy_mean(total, self._moves.looks(self._d), share)
         self._distance = _updated(self._distance, looked[-1], far=far)
         return self._go(looked[:-1], sd, 1.0)
 

@@ -17,7 +17,7 @@ from gdppca.privacy.accounting import classical_multiplier, gdp_mu, multiplier_l
 from gdppca.sensitivity import CALIBRATIONS, REPLACING, Moves, paper_sensitivity
 from gdppca.signs import Sign, Spherical
 from gdppca.steps.base import Public, Rows, State, gaussian_event
-from gdppca.steps.centre import centre_bias
+from gdppca.steps.centre_budget import centre_bias
 from gdppca.steps.count import within_limits
 from gdppca.tables.base import Recipe
 from gdppca.theory import components_above_noise

@@ -18,7 +18,7 @@ from gdppca.linalg import packed_length
 from gdppca.noise import Noise, calibrated_sigma, noised
 from gdppca.privacy import Event, GaussianEvent
 from gdppca.steps.base import Rows, State, gaussian_event
-from gdppca.steps.centre import centre_bias
+from gdppca.steps.centre_budget import centre_bias
 from gdppca.steps.scatter import PURPOSE as SCATTER
 from gdppca.steps.scatter import Scatter, ScatterNoise, noisy_matrix
 from gdppca.theory import shrunken_loadings

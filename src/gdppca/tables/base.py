@@ -26,7 +26,7 @@ from gdppca.kernels import Blocks, Cross, CrossSum, PairSum, Progress, Scheme, S
 from gdppca.kernels.schemes import DEFAULT_BLOCK
 from gdppca.kernels.sums import finite_matrix
 from gdppca.linalg import LARGEST
-from gdppca.noise import OrderKeys
+from gdppca.noise import OrderKeys, random_places
 from gdppca.privacy import Unit
 from gdppca.signs import Sign
 from gdppca.tables.description import Description
@@ -159,6 +159,12 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.single)
+
+    def some(self, size: int, keys: OrderKeys) -> Sample:
+        """So many of the rows, which are one person each; which ones no value decides."""
+        assert self.one_each is None  # rows of a person belong together
+        places = random_places(keys, len(self.values), size)
+        return Sample(self.values[places], size, None if self.parts is None else self.parts[places])
 
     def standing_for(self, number: float, size: int, sd: float = 0.0) -> Sample:
         """About so many of a secret number that was counted: whose keys are low enough for it.

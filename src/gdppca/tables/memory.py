@@ -90,7 +90,8 @@ class MemoryTable(AtHand):
         if recipe.center is not None:
             sums = recipe.empty()
             assert isinstance(sums, SignSum)
-            sums.add_rows(recipe.compared(self.values), progress, self._parts)
+            rows = recipe.compared(self.values) if self.gaps else divided(self.values, recipe.scale)
+            sums.add_rows(rows, progress, self._parts)
             if not self.n_samples:  # who was the last one must not show by a failure
                 return Exact(np.zeros(sums.shape), 0)
             return Exact(sums.mean(self.n_samples), self.n_samples)

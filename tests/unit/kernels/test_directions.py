@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gdppca.kernels.directions import STEP, direction_sum, rounded_length
+from gdppca.kernels.directions import STEP, direction_sum, look_sum, rounded_length
 from gdppca.kernels.weights import exact_sums
 from gdppca.linalg import directions
 
@@ -45,3 +45,21 @@ def test_rounded_length_covers_the_rounding():
     unit = directions(np.random.default_rng(3).normal(size=(2000, 9)))[0]
     rounded = np.rint(unit / STEP) * STEP
     assert np.linalg.norm(rounded, axis=1).max() <= rounded_length(1.0, 9)
+
+
+@pytest.mark.parametrize("parts", [None, np.arange(40_000) * 1000], ids=["whole", "weighted"])
+def test_a_look_is_the_sum_with_a_number_beside_it(parts):
+    X = np.random.default_rng(4).standard_cauchy((40_000, 3))
+    total, lengths = direction_sum(X, np.ones(3), parts)
+    looked = look_sum(X, np.ones(3), np.tanh, parts)
+    np.testing.assert_array_equal(looked[:3], total)
+    assert looked[3] == exact_sums(np.tanh(lengths), parts)
+
+
+def test_missing_cells_are_at_the_centre():
+    X = np.random.default_rng(5).normal(size=(1003, 4)) * 10.0 ** np.arange(0, 400, 100)
+    X[::3, 1], X[5], center = np.nan, np.nan, np.full(4, 0.3)
+    total, lengths = direction_sum(X, center)
+    expected, others = direction_sum(np.where(np.isnan(X), center, X), center)
+    np.testing.assert_array_equal(total, expected)
+    np.testing.assert_array_equal(lengths, others)

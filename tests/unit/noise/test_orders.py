@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gdppca.noise import OrderKeys, Texts
+from gdppca.noise import OrderKeys, Texts, random_places
 from gdppca.noise.siphash import hash_numbers, hash_texts
 
 KEY = np.frombuffer(bytes(range(16)), dtype=np.uint64)
@@ -99,3 +99,23 @@ def test_texts_lie_one_after_the_other(texts):
 def test_other_secrets_give_other_words():
     names = Texts.of(["a", "b"])
     assert not (KEYS.named(names) == OrderKeys(b"another").named(names)).any()
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (2, 1), (7, 7), (1000, 37), (1025, 600), (5, 0)])
+def test_random_places_are_as_many_as_asked_for(n, size):
+    places = random_places(OrderKeys(b"secret"), n, size)
+    assert len(places) == size
+    assert len(np.unique(places)) == size
+    assert ((places >= 0) & (places < n)).all()
+
+
+def test_every_pair_of_places_is_as_likely_as_any_other():
+    n, turns = 6, 6000
+    found = np.zeros((n, n))
+    for turn in range(turns):
+        i, j = random_places(OrderKeys(turn.to_bytes(8, "little")), n, 2)
+        found[i, j] += 1
+    pairs = found[np.triu_indices(n, 1)]
+    expected = turns / len(pairs)
+    assert pairs.sum() == turns
+    assert ((pairs - expected) ** 2 / expected).sum() < 60  # fourteen degrees: one in ten million

@@ -8,7 +8,7 @@ import pytest
 
 from gdppca import DPPCA, ParameterError, Release
 from gdppca.planning import Plan, plan
-from gdppca.steps.centre import centre_budget
+from gdppca.steps.centre_budget import centre_budget
 
 
 def ahead(n=2000, d=10, **options):

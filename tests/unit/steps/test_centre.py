@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from simulate import spiked
 
+from gdppca import DPPCA
 from gdppca.noise import Overheard, Repeated, seeded_noise
-from gdppca.privacy import GaussianEvent, NonPrivateEvent
-from gdppca.privacy.accounting import gaussian_multiplier, gdp_mu
-from gdppca.steps.centre import centre_budget, private_spatial_median
+from gdppca.privacy import GaussianEvent, Neighbors, NonPrivateEvent
+from gdppca.privacy.accounting import gaussian_epsilon, gaussian_multiplier, gdp_mu
+from gdppca.sensitivity import Moves
+from gdppca.steps.centre import private_spatial_median
+from gdppca.steps.centre_budget import centre_budget, walk_size
 
 MU = 1 / gaussian_multiplier(0.5, 1e-5)
 
@@ -83,6 +86,32 @@ def test_budget_follows_from_public_numbers():
     assert many.worthwhile
     assert many.share < few.share
     assert many.relative_error < few.relative_error
+
+
+def test_a_walk_sees_some_rows_of_a_large_table_where_looks_stay_cheap():
+    assert walk_size(2**16 - 1, 20, 0.3) == 2**16 - 1
+    assert walk_size(10**6, 20, 0.3) == 2**15
+    assert walk_size(10**8, 20, 0.3) == 10**8 // 64
+    assert walk_size(10**6, 20, 1e-4) == 10**6  # noise for fewer rows would cost too much
+    assert 2**15 < walk_size(10**6, 20, 0.003) < 10**6
+    assert walk_size(10**6, 20, 0.3, Moves(Neighbors.ADD_REMOVE)) == 10**6  # their number is secret
+    assert walk_size(10**6, 20, math.inf) == 10**6
+    whole, walked = centre_budget(10**6, 20, 0.3), centre_budget(10**6, 20, 0.3, n_walked=2**15)
+    assert walked.polish == whole.polish
+    assert walked.relative_error == whole.relative_error
+    assert whole.share < walked.share < whole.share + 0.003
+
+
+@pytest.mark.parametrize(("n", "sampled"), [(2**16 - 1, False), (2**16, True)])
+def test_a_sampled_walk_spends_what_was_asked_for_and_arrives(n, sampled):
+    home = np.array([500.0, -3.0, 0.0])
+    X = np.random.default_rng(0).normal(size=(n, 3)) + home
+    heard = Overheard(seeded_noise(1))
+    pca = DPPCA(1, epsilon=0.5, random_state=heard).fit(X)
+    assert ("keys" in [draw.kind for draw in heard.draws]) is sampled
+    np.testing.assert_allclose(pca.release_.location, home, atol=0.05)
+    spent = gaussian_epsilon(1 / gdp_mu(pca.guarantee_.events), 1e-6)
+    assert spent == pytest.approx(0.5, rel=1e-6)
 
 
 def test_cautious_walk_gives_up_early_where_home_is_too_far():
