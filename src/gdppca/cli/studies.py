@@ -22,7 +22,15 @@ def list_studies() -> None:
     console.print(table)
 
 
-def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: Path | None) -> None:
+def run_study(
+    name: str,
+    *,
+    quick: bool,
+    runs: int | None,
+    out: Path,
+    workers: int | None,
+    data: Path | None,
+) -> None:
     """Run a study with a live bar, then tell its verdicts and files."""
     columns = (
         TextColumn("{task.description}", markup=False),  # a name as it was typed
@@ -38,7 +46,13 @@ def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: P
 
         try:
             result = studies.run(
-                name, quick=quick, out=out, workers=workers, data=data, progress=progress
+                name,
+                quick=quick,
+                runs=runs,
+                out=out,
+                workers=workers,
+                data=data,
+                progress=progress,
             )
         except KeyboardInterrupt:
             errors.print("Stopped. The same command goes on where it was.")

@@ -10,7 +10,15 @@ import numpy as np
 from gdppca.datasets import load_europe
 from gdppca.plots import style
 from gdppca.studies.experiments import Study
-from gdppca.studies.methods import BEYOND, CENTRED, DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
+from gdppca.studies.methods import (
+    BEYOND,
+    CENTRED,
+    DEFAULT,
+    DEFAULT_ZCDP,
+    METHODS,
+    NO_PRIVACY,
+    TIGHT,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +112,7 @@ def _map_figure(study: Study, summary: list[Row], folder: Path) -> Figure:
     europe = load_europe(folder)
     setting = {"epsilon": 2.0, "delta": 1e-4, "kind": "europe", "d": 20}
     means = {row["method"]: row["mean"] for row in summary}
-    exact = METHODS["covariance"](europe.X, setting, 0)
+    exact = METHODS[NO_PRIVACY](europe.X, setting, 0)
     figure = style.new_figure(figsize=(20, 4.3), dpi=110)
     panels = {"no privacy (covariance)": exact}
     for name in ("sph", "NSGGD", TIGHT, DEFAULT):

@@ -8,6 +8,7 @@ runs to tell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -46,7 +47,7 @@ class Means:
 
     def values(self, name: str) -> list[Any]:
         """Values that a setting takes, in order."""
-        return sorted({row[name] for row in self.summary})
+        return sorted({row[name] for row in self.summary if not math.isinf(row["epsilon"])})
 
     @property
     def largest(self) -> Cell:
@@ -55,7 +56,8 @@ class Means:
 
     def cells(self, *names: str, **fixed: Any) -> list[Cell]:
         """Distinct combinations of settings, beside fixed ones."""
-        seen = {tuple(row[name] for name in names) for row in self.summary}
+        private = [row for row in self.summary if not math.isinf(row["epsilon"])]
+        seen = {tuple(row[name] for name in names) for row in private}
         return [dict(zip(names, cell, strict=True)) | fixed for cell in sorted(seen)]
 
     def learnt(self, *names: str) -> list[Cell]:
@@ -210,6 +212,10 @@ def _e4(means: Means) -> list[Verdict]:
         ),
         means.gain(),
     ]
+
+
+def _e4b(means: Means) -> list[Verdict]:
+    return []
 
 
 def _e5(means: Means) -> list[Verdict]:
@@ -382,7 +388,7 @@ def _e12(means: Means) -> list[Verdict]:
 
 
 JUDGES: dict[str, Callable[[Means], list[Verdict]]] = {
-    "E1a": _e1a, "E1b": _e1b, "E2": _e2, "E3": _e3, "E4": _e4, "E5": _e5, "E6": _e6, "E7": _e7,
+    "E1a": _e1a, "E1b": _e1b, "E2": _e2, "E3": _e3, "E4": _e4, "E4b": _e4b, "E5": _e5, "E6": _e6, "E7": _e7,
     "E8": _e8, "E9": _e9, "E10": _e10, "E11": _e11, "E12": _e12,
 }  # fmt: skip
 
