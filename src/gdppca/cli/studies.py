@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gdppca import studies
 from gdppca.cli.show import console, errors
+from gdppca.studies.kept import told_agreement
 
 
 def list_studies() -> None:
@@ -58,7 +59,13 @@ def run_study(
             errors.print("Stopped. The same command goes on where it was.")
             raise typer.Exit(130) from None
     for verdict in result.verdicts:
-        mark = "[green]seen    [/]" if verdict.holds else "[yellow]not seen[/]"
+        colour = {True: "green", False: "yellow", None: "blue"}[verdict.holds]
+        mark = f"[{colour}]{verdict.mark:8}[/]"
         console.print(f"{mark} {escape(verdict.sentence)} [dim]({escape(verdict.numbers)})[/]")
+    if quick:
+        console.print("A quick run shows that the study runs. --full gives verdicts on the paper.")
+    else:
+        told = told_agreement(result.name, result.about, result.summary)
+        console.print(told, markup=False, highlight=False, soft_wrap=True)
     for path in result.files:
         console.print(str(path), markup=False, soft_wrap=True)

@@ -174,7 +174,8 @@ STUDIES = {
         Study(
             "E1b", "All pairs against paired halves, without noise", "1(b)",
             _settings(kind=["gaussian"], d=[25], n=_SIZES),
-            ("all pairs", "halves", "blocks of 64", NO_PRIVACY), x="n", panels="d", loss="‖VV' - UU'‖",
+            ("all pairs", "halves", "blocks of 64", NO_PRIVACY), x="n", panels="d",
+            loss="‖VV' - UU'‖",
         ),
         Study(
             "E2", "Gaussian", "2", _settings(kind=["gaussian"], d=(5, 10, 25), n=_SIZES), _ALL,

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
 import json
-import math
 import os
 import threading
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from gdppca._errors import ParameterError
 from gdppca._version import __version__
@@ -28,25 +22,13 @@ from gdppca.datasets import load_europe
 from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
 from gdppca.releases import write_whole
 from gdppca.studies.experiments import STUDIES, Study
-from gdppca.studies.verdicts import Verdict, judge
+from gdppca.studies.results import StudyResult, written
 
 Progress = Callable[[int, int], None]
 Row = dict[str, Any]
 
 SEED_RULE = "SHA-256 of study, setting and run, first four bytes, little-endian"
 _RUNS, _MANIFEST = "runs.jsonl", "study.json"
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """What a study found, and where it was written."""
-
-    name: str
-    folder: Path
-    runs: list[Row]
-    summary: list[Row]
-    verdicts: list[Verdict]
-    files: tuple[Path, ...]
 
 
 def find_study(name: str) -> Study:
@@ -114,7 +96,9 @@ def run(
             stream.flush()
             progress(len(done), len(tasks))
     europe = _europe_folder(data) if study.name == "E6" else None
-    return _written(study, folder, _tidy(study, tasks, done), europe)
+    about = _manifest(study, quick) | {"runs": len(tasks) // len(study.settings(quick))}
+    about["date"] = _last_written(folder / _RUNS)
+    return written(study, folder, about, _tidy(study, tasks, done), europe)
 
 
 def _wanted_runs(runs: int) -> int:
@@ -129,12 +113,7 @@ def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
     Results of another version are not mixed with those of this one: a method may have changed
     between them.
     """
-    wanted = {
-        "study": study.name,
-        "form": "quick" if quick else "full",
-        "version": __version__,
-        "seed": SEED_RULE,
-    }
+    wanted = _manifest(study, quick)
     manifest = folder / _MANIFEST
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -152,6 +131,20 @@ def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
     except (OSError, ValueError):
         raise ParameterError(f"'{folder}' cannot be used as a study's folder.") from None
     return folder
+
+
+def _manifest(study: Study, quick: bool) -> Row:
+    return {
+        "study": study.name,
+        "form": "quick" if quick else "full",
+        "version": __version__,
+        "seed": SEED_RULE,
+    }
+
+
+def _last_written(path: Path) -> str:
+    """Day on which the last run was drawn."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
 
 
 def _in_words(manifest: Any) -> str:
@@ -206,7 +199,8 @@ def _finished(folder: Path, study: Study, tasks: list[Task]) -> dict[str, list[R
         return {}
     wanted = {key: set(study.compared(setting)) for key, setting, _ in tasks}
     kept, done = [], {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for line in lines:
         try:
             entry = json.loads(line)
         except ValueError:
@@ -217,7 +211,8 @@ def _finished(folder: Path, study: Study, tasks: list[Task]) -> dict[str, list[R
         elif methods == wanted[key] and key not in done:
             done[key] = entry["results"]
             kept.append(line)
-    write_whole(path, "".join(line + "\n" for line in kept).encode())
+    if kept != lines:
+        write_whole(path, "".join(line + "\n" for line in kept).encode())
     return done
 
 
@@ -261,60 +256,12 @@ def computed(
 
 def _tidy(study: Study, tasks: list[Task], done: dict[str, list[Row]]) -> list[Row]:
     rows = []
-    places = {json.dumps(setting): k for k, (_, setting, _) in reversed(list(enumerate(tasks)))}
-    for key, setting, seed in sorted(tasks, key=lambda task: places[json.dumps(task[1])]):
+    order = {_described_key(setting): k for k, (_, setting, _) in enumerate(tasks)}
+    for key, setting, seed in sorted(tasks, key=lambda task: order[_described_key(task[1])]):
         task = {"study": study.name, **_described(setting), "run": json.loads(key)[2], "seed": seed}
         rows += [task | result for result in done[key]]
     return rows
 
 
-def summarised(rows: list[Row]) -> list[Row]:
-    """Mean, standard error and number of runs of every method in every setting."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        described = {k: v for k, v in row.items() if k not in ("run", "seed", "value")}
-        groups[json.dumps(described)].append(row["value"])
-    return [
-        json.loads(described)
-        | {"mean": float(np.mean(values)), "se": _standard_error(values), "runs": len(values)}
-        for described, values in groups.items()
-    ]
-
-
-def _standard_error(values: list[float]) -> float:
-    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def _csv(rows: list[Row]) -> bytes:
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
-
-
-def _written(study: Study, folder: Path, rows: list[Row], europe: Path | None) -> StudyResult:
-    from gdppca.studies.figures import draw_study
-
-    summary = summarised(rows)
-    verdicts = judge(study.name, summary)
-    contents = {
-        "runs.csv": _csv(rows),
-        "summary.csv": _csv(summary),
-        "verdict.json": json.dumps([verdict.to_dict() for verdict in verdicts], indent=1).encode(),
-        "verdict.md": _report(study, verdicts).encode(),
-        **draw_study(study, summary, europe),
-    }
-    for name, content in contents.items():
-        write_whole(folder / name, content)
-    files = tuple(folder / name for name in contents)
-    return StudyResult(study.name, folder, rows, summary, verdicts, files)
-
-
-def _report(study: Study, verdicts: list[Verdict]) -> str:
-    lines = [f"# {study.name}: {study.title} (Fig {study.figure})", ""]
-    for verdict in verdicts:
-        mark = "seen" if verdict.holds else "NOT SEEN"
-        lines.append(f"- **{mark}**: {verdict.sentence} ({verdict.numbers})")
-    return "\n".join(lines) + "\n"
+def _described_key(setting: Row) -> str:
+    return json.dumps(_described(setting))
