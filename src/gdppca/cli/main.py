@@ -170,11 +170,13 @@ def demo(folder: Path) -> None:
 
 
 @command(app)
-def study(name: str, full: bool, out: Path, workers: int | None, data: Path | None) -> None:
+def study(
+    name: str, full: bool, runs: int | None, out: Path, workers: int | None, data: Path | None
+) -> None:
     """Run one of the paper's experiments: table, figure and verdict."""
     from gdppca.cli.studies import list_studies, run_study
 
     if name == "list":
         list_studies()
     else:
-        run_study(name, quick=not full, out=out, workers=workers, data=data)
+        run_study(name, quick=not full, runs=runs, out=out, workers=workers, data=data)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gdppca import studies
 from gdppca.cli.show import console, errors
+from gdppca.studies.kept import told_agreement
 
 
 def list_studies() -> None:
@@ -22,7 +23,15 @@ def list_studies() -> None:
     console.print(table)
 
 
-def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: Path | None) -> None:
+def run_study(
+    name: str,
+    *,
+    quick: bool,
+    runs: int | None,
+    out: Path,
+    workers: int | None,
+    data: Path | None,
+) -> None:
     """Run a study with a live bar, then tell its verdicts and files."""
     columns = (
         TextColumn("{task.description}", markup=False),  # a name as it was typed
@@ -38,13 +47,25 @@ def run_study(name: str, *, quick: bool, out: Path, workers: int | None, data: P
 
         try:
             result = studies.run(
-                name, quick=quick, out=out, workers=workers, data=data, progress=progress
+                name,
+                quick=quick,
+                runs=runs,
+                out=out,
+                workers=workers,
+                data=data,
+                progress=progress,
             )
         except KeyboardInterrupt:
             errors.print("Stopped. The same command goes on where it was.")
             raise typer.Exit(130) from None
     for verdict in result.verdicts:
-        mark = "[green]seen    [/]" if verdict.holds else "[yellow]not seen[/]"
+        colour = {True: "green", False: "yellow", None: "blue"}[verdict.holds]
+        mark = f"[{colour}]{verdict.mark:8}[/]"
         console.print(f"{mark} {escape(verdict.sentence)} [dim]({escape(verdict.numbers)})[/]")
+    if quick:
+        console.print("A quick run shows that the study runs. --full gives verdicts on the paper.")
+    else:
+        told = told_agreement(result.name, result.about, result.summary)
+        console.print(told, markup=False, highlight=False, soft_wrap=True)
     for path in result.files:
         console.print(str(path), markup=False, soft_wrap=True)

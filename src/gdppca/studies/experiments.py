@@ -7,6 +7,7 @@ noise, where there is no budget for a centre and the default is "all pairs" itse
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,13 +21,16 @@ from gdppca.studies.methods import (
     DEFAULT,
     DEFAULT_ZCDP,
     METHODS,
+    NO_PRIVACY,
     TIGHT,
     TIGHT_ZCDP,
     Setting,
 )
 
 COMMON = {"epsilon": 0.5, "delta": 1e-5}
-_ALL = ("sph", "wins", "AG", "SGPCA", "NSGGD", DEFAULT, TIGHT, CENTRED)
+_PAPERS = ("sph", "wins", "AG", "SGPCA", "NSGGD")
+_PRIVATE = (*_PAPERS, DEFAULT, TIGHT, CENTRED)
+_ALL = (*_PRIVATE, NO_PRIVACY)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,14 @@ class Study:
     runs: tuple[int, int] = (6, 100)
     loss: str = "sin Θ"
     run: Callable[[Study, Setting, int], list[dict[str, Any]]] | None = None
+
+    def compared(self, setting: Setting) -> tuple[str, ...]:
+        """Methods of a setting: without noise (ε = ∞) those that draw none, else the others."""
+        if not any(name.endswith(", exact") for name in self.methods):
+            return self.methods
+        exact = [name.endswith(", exact") or name == NO_PRIVACY for name in self.methods]
+        wanted = math.isinf(setting["epsilon"])
+        return tuple(m for m, e in zip(self.methods, exact, strict=True) if e == wanted)
 
     def task(self, setting: Setting, seed: int) -> list[dict[str, Any]]:
         """Results of all methods on one table."""
@@ -86,14 +98,14 @@ def losses(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
 def _compared(
     study: Study, X: np.ndarray, V: np.ndarray, setting: Setting, seed: int
 ) -> list[dict[str, Any]]:
-    loss = _LOSSES[study.loss]
-    return [{"method": m, "value": loss(METHODS[m](X, setting, seed), V)} for m in study.methods]
+    loss, methods = _LOSSES[study.loss], study.compared(setting)
+    return [{"method": m, "value": loss(METHODS[m](X, setting, seed), V)} for m in methods]
 
 
 def _europe(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
     """E6: angle to the non-private directions on the Europe data."""
     X = datasets.load_europe(setting["data"]).X
-    return _compared(study, X, METHODS["covariance"](X, setting, seed), setting, seed)
+    return _compared(study, X, METHODS[NO_PRIVACY](X, setting, seed), setting, seed)
 
 
 def radius_quantiles(study: Study, setting: Setting, seed: int) -> list[dict[str, Any]]:
@@ -142,6 +154,8 @@ def _zcdp_settings(quick: bool) -> list[Setting]:
 
 _FULL_SIZES = (250, 500, 750, 1000, 1500, 2000)
 _SIZES = _Forms((250, 1000, 2000), _FULL_SIZES)
+_EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, math.inf)
+_LONG_SIZES = (*_FULL_SIZES, 5000, 10_000, 20_000, 50_000)
 _RADIUS_SETTINGS = _settings(
     kind=("gaussian", "t1"), d=_Forms((10, 25), (5, 10, 25)), n=_Forms((500, 2000), _FULL_SIZES)
 )
@@ -154,13 +168,14 @@ STUDIES = {
         Study(
             "E1a", "GSSCM around a private mean against g-DPPCA", "1(a), B.1", _zcdp_settings,
             ("g-DPPCA sph", "g-DPPCA wins", "GSSCM sph", "GSSCM wins", "GSSCM sph, our mean",
-             DEFAULT_ZCDP, TIGHT_ZCDP),
+             DEFAULT_ZCDP, TIGHT_ZCDP, NO_PRIVACY),
             x="n", panels="d", rows="case", runs=(5, 25), loss="‖VV' - UU'‖",
         ),
         Study(
             "E1b", "All pairs against paired halves, without noise", "1(b)",
             _settings(kind=["gaussian"], d=[25], n=_SIZES),
-            ("all pairs", "halves", "blocks of 64"), x="n", panels="d", loss="‖VV' - UU'‖",
+            ("all pairs", "halves", "blocks of 64", NO_PRIVACY), x="n", panels="d",
+            loss="‖VV' - UU'‖",
         ),
         Study(
             "E2", "Gaussian", "2", _settings(kind=["gaussian"], d=(5, 10, 25), n=_SIZES), _ALL,
@@ -175,12 +190,19 @@ STUDIES = {
             _settings(kind=["contaminated"], d=(5, 10, 25), n=_SIZES), _ALL, x="n", panels="d",
         ),
         Study(
+            "E4b", "5 % contaminated Gaussian, beyond the paper's n", "4, longer",
+            _settings(kind=["contaminated"], d=[25], n=_Forms((250, 2000, 10_000), _LONG_SIZES)),
+            ("sph, blocks of 64", "wins, blocks of 64", "AG", "SGPCA", DEFAULT, "blocks of 64",
+             NO_PRIVACY),
+            x="n", panels="d", runs=(3, 50),
+        ),
+        Study(
             "E5", "Loss against ε", "5",
             _settings(
                 kind=("gaussian", "t1", "contaminated"), d=[10], n=[2000],
-                epsilon=_Forms((0.1, 0.5, 4.0), (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)),
+                epsilon=_Forms((0.1, 0.5, 4.0, math.inf), _EPSILONS),
             ),
-            (*_ALL, *(f"{name}, exact" for name in _ALL[:5])),
+            (*_ALL, *(f"{name}, exact" for name in _PAPERS)),
             x="epsilon", panels="kind", runs=(4, 100),
         ),
         Study(
@@ -191,12 +213,12 @@ STUDIES = {
         ),
         Study(
             "E7", "Winsorisation radius: fixed, exact and private quantiles", "B.2, B.3",
-            _RADIUS_SETTINGS, (*_RADII, *_QUANTILES, DEFAULT, TIGHT),
+            _RADIUS_SETTINGS, (*_RADII, *_QUANTILES, DEFAULT, TIGHT, NO_PRIVACY),
             x="n", panels="d", rows="kind",
         ),
         Study(
             "E8", "Winsorisation radius r = c√d", "B.4", _RADIUS_SETTINGS,
-            (*(f"c = {c:g}" for c in (0.25, 0.5, 1, 1.5, 2)), DEFAULT, TIGHT),
+            (*(f"c = {c:g}" for c in (0.25, 0.5, 1, 1.5, 2)), DEFAULT, TIGHT, NO_PRIVACY),
             x="n", panels="d", rows="kind",
         ),
         Study(

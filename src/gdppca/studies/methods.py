@@ -26,6 +26,7 @@ TIGHT = "pairs with tight noise"
 CENTRED = "public centre with tight noise"
 DEFAULT_ZCDP = "default for zCDP (private centre where it pays)"
 TIGHT_ZCDP = "pairs with tight noise for zCDP"
+NO_PRIVACY = "no privacy (covariance)"
 BEYOND = (DEFAULT, TIGHT, CENTRED, DEFAULT_ZCDP, TIGHT_ZCDP)  # what the paper does not have
 
 
@@ -42,8 +43,8 @@ def _fit(estimator: Any = DPPCA, budget: str = "epsilon", **parameters: Any) -> 
 
 
 def _pairs(**parameters: Any) -> Method:
-    """All pairs of rows with the noise that the paper states."""
-    return _fit(location=None, calibration="paper", pairs="all", **parameters)
+    """Pairs of rows, all if none are named, with the noise that the paper states."""
+    return _fit(**{"location": None, "calibration": "paper", "pairs": "all"} | parameters)
 
 
 def _winsor(radius: Any, **parameters: Any) -> Method:
@@ -116,7 +117,9 @@ METHODS: dict[str, Method] = {
     "GSSCM sph, our mean": _gsscm("spherical", "pmwm"),
     DEFAULT_ZCDP: _zcdp(_fit(), math.sqrt(2)),
     TIGHT_ZCDP: _zcdp(_TIGHT, math.sqrt(2)),
-    "covariance": _covariance,
+    "sph, blocks of 64": _pairs(pairs=64),
+    "wins, blocks of 64": _winsor("sqrt_d", pairs=64),
+    NO_PRIVACY: _covariance,
     "r = 1": _winsor(1.0),
     "r = √d": _winsor(lambda X, setting: math.sqrt(X.shape[1])),
     "r = d": _winsor(lambda X, setting: float(X.shape[1])),

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
 import json
-import math
 import os
 import threading
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gdppca._errors import ParameterError
+from gdppca._version import __version__
 from gdppca.datasets import load_europe
 from gdppca.kernels.parallel import THREADS_VARIABLE, usable_cores
 from gdppca.releases import write_whole
 from gdppca.studies.experiments import STUDIES, Study
-from gdppca.studies.verdicts import Verdict, judge
+from gdppca.studies.results import StudyResult, written
 
 Progress = Callable[[int, int], None]
 Row = dict[str, Any]
 
+SEED_RULE = "SHA-256 of study, setting and run, first four bytes, little-endian"
 _RUNS, _MANIFEST = "runs.jsonl", "study.json"
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """What a study found, and where it was written."""
-
-    name: str
-    folder: Path
-    runs: list[Row]
-    summary: list[Row]
-    verdicts: list[Verdict]
-    files: tuple[Path, ...]
 
 
 def find_study(name: str) -> Study:
@@ -60,6 +44,7 @@ def run(
     quick: bool = True,
     out: str | Path = "studies",
     *,
+    runs: int | None = None,
     workers: int | None = None,
     data: str | Path | None = None,
     progress: Progress = lambda done, total: None,
@@ -69,12 +54,15 @@ def run(
     Parameters
     ----------
     name : str
-        "E1a" to "E12".
+        "E1a" to "E12", or "E4b".
     quick : bool, default True
         A coarse grid and few runs, or the paper's.
     out : str or Path, default "studies"
         Folder; the study writes into a sub-folder of its name. A study that was stopped goes on
         where it was.
+    runs : int, optional
+        How often each table is drawn, where it should be less or more than the form says. The
+        number is written beside the results.
     workers : int, optional
         Processes; as many as there are cores if left out. The table does not depend on it.
     data : str or Path, optional
@@ -96,7 +84,8 @@ def run(
     ['figure.png', 'figure.svg']
     """
     study = find_study(name)
-    tasks = _tasks(study, quick, data)
+    usual = study.runs[0 if quick else 1]
+    tasks = _tasks(study, quick, _wanted_runs(usual if runs is None else runs), data)
     folder = _claimed_folder(Path(out) / study.name, study, quick)
     done = _finished(folder, study, tasks)
     progress(len(done), len(tasks))
@@ -107,12 +96,24 @@ def run(
             stream.flush()
             progress(len(done), len(tasks))
     europe = _europe_folder(data) if study.name == "E6" else None
-    return _written(study, folder, _tidy(study, tasks, done), europe)
+    about = _manifest(study, quick) | {"runs": len(tasks) // len(study.settings(quick))}
+    about["date"] = _last_written(folder / _RUNS)
+    return written(study, folder, about, _tidy(study, tasks, done), europe)
+
+
+def _wanted_runs(runs: int) -> int:
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+        raise ParameterError(f"`runs` must be a whole number from 1 on, got {runs!r}.")
+    return runs
 
 
 def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
-    """Make the folder, or refuse one that holds something else."""
-    wanted = {"study": study.name, "form": "quick" if quick else "full"}
+    """Make the folder, or refuse one that holds something else.
+
+    Results of another version are not mixed with those of this one: a method may have changed
+    between them.
+    """
+    wanted = _manifest(study, quick)
     manifest = folder / _MANIFEST
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -121,8 +122,8 @@ def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
             raise ParameterError(f"'{folder}' holds other files. Choose another folder.")
         if held not in (None, wanted):
             raise ParameterError(
-                f"'{folder}' holds results of {held.get('study')} ({held.get('form')}), not "
-                f"of {wanted['study']} ({wanted['form']}). Choose another folder."
+                f"'{folder}' holds results of {_in_words(held)}, not of {_in_words(wanted)}. To "
+                "start anew, give another folder (--out) or delete this one."
             )
         write_whole(manifest, json.dumps(wanted).encode())
     except ParameterError:
@@ -132,15 +133,36 @@ def _claimed_folder(folder: Path, study: Study, quick: bool) -> Path:
     return folder
 
 
+def _manifest(study: Study, quick: bool) -> Row:
+    return {
+        "study": study.name,
+        "form": "quick" if quick else "full",
+        "version": __version__,
+        "seed": SEED_RULE,
+    }
+
+
+def _last_written(path: Path) -> str:
+    """Day on which the last run was drawn."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+
+
+def _in_words(manifest: Any) -> str:
+    held = manifest if isinstance(manifest, dict) else {}
+    study, form, version = (held.get(k, "unknown") for k in ("study", "form", "version"))
+    return f"{study} ({form} form, version {version})"
+
+
 Task = tuple[str, Row, int]  # key, setting, seed
 
 
-def _tasks(study: Study, quick: bool, data: str | Path | None) -> list[Task]:
+def _tasks(study: Study, quick: bool, runs: int, data: str | Path | None) -> list[Task]:
+    """Every table once, then every table again: a study that is stopped has whole rounds."""
     settings = study.settings(quick)
     if study.name == "E6":
         settings = [setting | {"data": str(_europe_folder(data))} for setting in settings]
     tasks = []
-    for setting, repetition in itertools.product(settings, range(study.runs[0 if quick else 1])):
+    for repetition, setting in itertools.product(range(runs), settings):
         key = json.dumps([study.name, _described(setting), repetition], sort_keys=True)
         tasks.append((key, setting, _seed(key)))
     return tasks
@@ -168,22 +190,29 @@ def _seed(key: str) -> int:
 
 
 def _finished(folder: Path, study: Study, tasks: list[Task]) -> dict[str, list[Row]]:
-    """Results of an earlier run; a torn last line, and one with other methods, is dropped."""
+    """Results of an earlier run; a torn last line, and one with other methods, is dropped.
+
+    Rounds beyond those that are wanted now stay in the file.
+    """
     path = folder / _RUNS
     if not path.exists():
         return {}
-    wanted = {key for key, _, _ in tasks}
+    wanted = {key: set(study.compared(setting)) for key, setting, _ in tasks}
     kept, done = [], {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for line in lines:
         try:
             entry = json.loads(line)
         except ValueError:
             continue
-        same = {result["method"] for result in entry["results"]} == set(study.methods)
-        if same and entry["key"] in wanted and entry["key"] not in done:
-            done[entry["key"]] = entry["results"]
+        key, methods = entry["key"], {result["method"] for result in entry["results"]}
+        if key not in wanted:
             kept.append(line)
-    write_whole(path, "".join(line + "\n" for line in kept).encode())
+        elif methods == wanted[key] and key not in done:
+            done[key] = entry["results"]
+            kept.append(line)
+    if kept != lines:
+        write_whole(path, "".join(line + "\n" for line in kept).encode())
     return done
 
 
@@ -227,59 +256,12 @@ def computed(
 
 def _tidy(study: Study, tasks: list[Task], done: dict[str, list[Row]]) -> list[Row]:
     rows = []
-    for key, setting, seed in tasks:
+    order = {_described_key(setting): k for k, (_, setting, _) in enumerate(tasks)}
+    for key, setting, seed in sorted(tasks, key=lambda task: order[_described_key(task[1])]):
         task = {"study": study.name, **_described(setting), "run": json.loads(key)[2], "seed": seed}
         rows += [task | result for result in done[key]]
     return rows
 
 
-def summarised(rows: list[Row]) -> list[Row]:
-    """Mean, standard error and number of runs of every method in every setting."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        described = {k: v for k, v in row.items() if k not in ("run", "seed", "value")}
-        groups[json.dumps(described)].append(row["value"])
-    return [
-        json.loads(described)
-        | {"mean": float(np.mean(values)), "se": _standard_error(values), "runs": len(values)}
-        for described, values in groups.items()
-    ]
-
-
-def _standard_error(values: list[float]) -> float:
-    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def _csv(rows: list[Row]) -> bytes:
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
-
-
-def _written(study: Study, folder: Path, rows: list[Row], europe: Path | None) -> StudyResult:
-    from gdppca.studies.figures import draw_study
-
-    summary = summarised(rows)
-    verdicts = judge(study.name, summary)
-    contents = {
-        "runs.csv": _csv(rows),
-        "summary.csv": _csv(summary),
-        "verdict.json": json.dumps([verdict.to_dict() for verdict in verdicts], indent=1).encode(),
-        "verdict.md": _report(study, verdicts).encode(),
-        **draw_study(study, summary, europe),
-    }
-    for name, content in contents.items():
-        write_whole(folder / name, content)
-    files = tuple(folder / name for name in contents)
-    return StudyResult(study.name, folder, rows, summary, verdicts, files)
-
-
-def _report(study: Study, verdicts: list[Verdict]) -> str:
-    lines = [f"# {study.name}: {study.title} (Fig {study.figure})", ""]
-    for verdict in verdicts:
-        mark = "seen" if verdict.holds else "NOT SEEN"
-        lines.append(f"- **{mark}**: {verdict.sentence} ({verdict.numbers})")
-    return "\n".join(lines) + "\n"
+def _described_key(setting: Row) -> str:
+    return json.dumps(_described(setting))

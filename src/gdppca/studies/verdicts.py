@@ -1,13 +1,14 @@
 """What the paper's text says must be seen, each sentence as a check with its numbers.
 
-A sentence that is not seen is reported, not hidden. "A beats B" counts as seen if the mean loss of
-A is below that of B in at least half of the settings, and nowhere above it by more than two
-standard errors of their difference: few runs do not refute by chance, and the full form has the
-runs to tell.
+A sentence that is not seen is reported, not hidden. Only the full form is judged.
+
+"A beats B" counts as seen if the mean loss of A is below that of B in at least half of the
+settings, and nowhere above it by more than two standard errors of their difference.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -27,11 +28,19 @@ _BEYOND = (TIGHT, CENTRED, DEFAULT)
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence, whether it was seen, and the numbers it was judged by."""
+    """A sentence, whether it was seen, and the numbers it was judged by.
+
+    `holds` is None after a quick run: a few tables refute nothing and prove nothing.
+    """
 
     sentence: str
-    holds: bool
+    holds: bool | None
     numbers: str
+
+    @property
+    def mark(self) -> str:
+        """The verdict in a word or two."""
+        return {True: "seen", False: "not seen", None: "runs"}[self.holds]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain form."""
@@ -46,7 +55,7 @@ class Means:
 
     def values(self, name: str) -> list[Any]:
         """Values that a setting takes, in order."""
-        return sorted({row[name] for row in self.summary})
+        return sorted({row[name] for row in self.summary if not math.isinf(row["epsilon"])})
 
     @property
     def largest(self) -> Cell:
@@ -55,12 +64,17 @@ class Means:
 
     def cells(self, *names: str, **fixed: Any) -> list[Cell]:
         """Distinct combinations of settings, beside fixed ones."""
-        seen = {tuple(row[name] for name in names) for row in self.summary}
+        private = [row for row in self.summary if not math.isinf(row["epsilon"])]
+        seen = {tuple(row[name] for name in names) for row in private}
         return [dict(zip(names, cell, strict=True)) | fixed for cell in sorted(seen)]
 
     def learnt(self, *names: str) -> list[Cell]:
         """Combinations of settings where the paper's method learns anything."""
         return [cell for cell in self.cells(*names) if self.of("sph", **cell) < 0.9]
+
+    def falls(self, method: str, start: Cell, end: Cell) -> bool:
+        """Whether the mean loss goes down by a tenth or more from one setting to another."""
+        return self.of(method, **end) < 0.9 * self.of(method, **start)
 
     def _column(self, name: str, method: str, where: Cell) -> list[float]:
         wanted = where | {"method": method}
@@ -195,7 +209,7 @@ def _e4(means: Means) -> list[Verdict]:
     start = {"n": min(means.values("n"))}
 
     def fall(*methods: str) -> list[bool]:
-        return [means.of(m, **c) < 0.9 * means.of(m, **c | start) for m in methods for c in at_end]
+        return [means.falls(m, c | start, c) for m in methods for c in at_end]
 
     return [
         Verdict(
@@ -212,13 +226,53 @@ def _e4(means: Means) -> list[Verdict]:
     ]
 
 
+def _e4b(means: Means) -> list[Verdict]:
+    sizes = means.values("n")
+    far = sizes[-1]
+    start, paper, end = ({"n": n} for n in (sizes[0], min(sizes, key=_off_the_paper), far))
+    ours = ("sph, blocks of 64", "wins, blocks of 64")
+
+    def shown(*methods: str) -> str:
+        cells = [start, paper, end]
+        return "; ".join(f"n = {cell['n']}: {means.shown(*methods, **cell)}" for cell in cells)
+
+    return [
+        Verdict(
+            "sph and wins fall over the paper's range at d = 25",
+            all(means.falls(name, start, paper) for name in ours),
+            shown(*ours),
+        ),
+        Verdict(
+            f"Beyond the paper: they do not recover, even without noise (n = {far})",
+            min(means.of(name, **end) for name in (*ours, "blocks of 64")) > 0.9,
+            shown(*ours, "blocks of 64"),
+        ),
+        Verdict(
+            f"Beyond the paper: the default recovers (sin Θ below 0.1 at n = {far})",
+            means.of(DEFAULT, **end) < 0.1,
+            shown(DEFAULT),
+        ),
+    ]
+
+
+def _off_the_paper(n: int) -> int:
+    """How far a number of rows is from the paper's largest."""
+    return abs(n - 2000)
+
+
 def _e5(means: Means) -> list[Verdict]:
     heavy = [cell for cell in means.learnt("kind", "epsilon") if cell["kind"] != "gaussian"]
     gaps = {
         cell["kind"]: means.of("NSGGD", **cell) - means.of("sph", **cell)
         for cell in means.cells("kind", epsilon=max(means.values("epsilon")))
     }
+    gaussian = [cell for cell in means.learnt("kind", "epsilon") if cell["kind"] == "gaussian"]
     return [
+        means.all_beat(
+            "On Gaussian data sph and wins beat AG and NSGGD where anything is learnt",
+            product(_OURS, ("AG", "NSGGD")),
+            gaussian,
+        ),
         means.all_beat(
             "On t1 and contaminated data sph and wins are best where anything is learnt",
             product(_OURS, _OTHERS),
@@ -382,8 +436,8 @@ def _e12(means: Means) -> list[Verdict]:
 
 
 JUDGES: dict[str, Callable[[Means], list[Verdict]]] = {
-    "E1a": _e1a, "E1b": _e1b, "E2": _e2, "E3": _e3, "E4": _e4, "E5": _e5, "E6": _e6, "E7": _e7,
-    "E8": _e8, "E9": _e9, "E10": _e10, "E11": _e11, "E12": _e12,
+    "E1a": _e1a, "E1b": _e1b, "E2": _e2, "E3": _e3, "E4": _e4, "E4b": _e4b, "E5": _e5, "E6": _e6,
+    "E7": _e7, "E8": _e8, "E9": _e9, "E10": _e10, "E11": _e11, "E12": _e12,
 }  # fmt: skip
 
 
