@@ -6,6 +6,7 @@ process for each method. Other private libraries run in environments of their ow
 install. Everything measured goes to docs/scaling/, with pictures and a table of ratios.
 
     python bench/scaling.py            # all of it, some twenty minutes on a quiet machine
+                                       # a busy one is refused: kept figures stay as they are
     python bench/scaling.py --quick    # small sizes only
 """
 
@@ -34,6 +35,7 @@ BLOCK = 64
 ROUNDS = 4
 PATIENCE = 40  # seconds that a peer may take, its start included
 LARGEST = 2e8  # numbers in a table: 1.6 GB
+BUSY = 0.5  # load of others per core, above which kept figures stay as they are
 
 # Rows at 20 columns, columns at 20,000 rows, and the sizes that people ask about.
 ALONG_ROWS = [(n, 20) for n in (10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7)]
@@ -226,7 +228,6 @@ def measure(quick: bool) -> dict:
             for way in ("blocks", "centre")
         ]
     return {
-        "machine": _machine(),
         "times": times,
         "memory": memory,
         "streams": streams,
@@ -240,11 +241,18 @@ def _machine() -> dict:
     return {
         "cores": len(os.sched_getaffinity(0)),
         "processor": _processor(),
+        "vectors": os.environ.get("NUMBA_CPU_NAME", "of the machine"),
+        "load": load_of_others(),
         "python": platform.python_version(),
         "gdppca": __version__,
         "numpy": np.__version__,
         "block": BLOCK,
     }
+
+
+def load_of_others() -> float:
+    """Load per core over the last minute; to be asked before anything is measured."""
+    return round(os.getloadavg()[0] / len(os.sched_getaffinity(0)), 2)
 
 
 def _processor() -> str:
@@ -272,7 +280,13 @@ def main() -> None:
     else:
         from scaling_page import show, store
 
-        measured = measure(wish.quick)
+        machine = _machine()
+        if machine["load"] > BUSY and not wish.quick:
+            sys.exit(
+                f"The machine is busy: a load of {machine['load']:g} per core, above {BUSY:g}. "
+                "Kept figures stay; wait, or look at --quick."
+            )
+        measured = {"machine": machine, **measure(wish.quick)}
         if not wish.quick:
             store(measured, STORE)
         show(measured, Console())

@@ -107,7 +107,8 @@ def _markdown(measured: dict) -> str:
     machine = measured["machine"]
     lines = [
         f"Measured on {machine['cores']} cores of {machine['processor']}, Python "
-        f"{machine['python']}, numpy {machine['numpy']}, blocks of {machine['block']}.",
+        f"{machine['python']}, numpy {machine['numpy']}, blocks of {machine['block']}"
+        f"{_said_of_load(machine)}.",
         "",
         "| " + " | ".join(headings()) + " |",
         "|" + "---:|" * len(headings()),
@@ -118,6 +119,13 @@ def _markdown(measured: dict) -> str:
         *("| " + " | ".join(line) + " |" for line in peer_rows(measured)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _said_of_load(machine: dict) -> str:
+    """What else ran; figures of an earlier version do not tell."""
+    if "load" not in machine:
+        return ""
+    return f", vectors {machine['vectors']}, load of others {machine['load']:g} per core"
 
 
 def cluster_page(measured: dict) -> str:

@@ -389,7 +389,8 @@ def test_what_was_drawn_is_what_is_counted(world, step, start):
         assert chosen + moved * max(laplace) <= pure * (1 + 1e-9)
     else:
         assert chosen <= pure * (1 + 1e-9)
-    with_keys = world.of_persons or world.weighted
+    sampled = isinstance(step, Centre) and step.n_walked < N  # its members are drawn secretly
+    with_keys = world.of_persons or world.weighted or sampled
     kinds = {"gaussian", "laplace", "argmax", "permutation", *["keys"] * with_keys}
     assert {draw.kind for draw in draws} <= kinds
 

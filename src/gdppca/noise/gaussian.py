@@ -93,12 +93,14 @@ def _drawn_by_opendp(values: np.ndarray, sigma: float, bits: Bits) -> np.ndarray
 @lru_cache(maxsize=16)  # making one takes as long as drawing a few numbers
 def _opendp_gaussian(length: int, sigma: float) -> Any:
     """OpenDP's mechanism for vectors of that length; a function that keeps nothing of a call."""
-    import opendp.prelude as dp
+    # Its prelude would load polars and pandas besides.
+    from opendp import domains, measurements, metrics
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=length)
-    metric = dp.l2_distance(T=float)
-    return dp.m.make_gaussian(domain, metric, scale=sigma, k=lattice_exponent(sigma))
+    enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=length)
+    metric = metrics.l2_distance(T=float)
+    return measurements.make_gaussian(domain, metric, scale=sigma, k=lattice_exponent(sigma))
 
 
 def _drawn_here(values: np.ndarray, sigma: float, bits: Bits) -> np.ndarray:

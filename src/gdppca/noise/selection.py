@@ -22,12 +22,13 @@ def noisy_argmax(scores: np.ndarray, epsilon: float, bits: Bits) -> int:
         raise ParameterError("Non-finite scores must never reach the noise.")
     if bits.seed is not None:
         return int(np.argmax(scores + bits.generator().exponential(scale, size=len(scores))))
-    import opendp.prelude as dp
+    from opendp import domains, measurements, measures, metrics
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    metric = dp.linf_distance(T=float)
-    choose = dp.m.make_noisy_max(domain, metric, dp.max_divergence(), scale=scale)
+    enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False))
+    metric, measure = metrics.linf_distance(T=float), measures.max_divergence()
+    choose = measurements.make_noisy_max(domain, metric, measure, scale=scale)
     return int(choose(scores.tolist()))
 
 
@@ -43,9 +44,10 @@ def integer_laplace(size: int, scale: float, bits: Bits) -> np.ndarray:
         p = -np.expm1(-1 / scale)
         first, second = bits.generator().geometric(p, size=(2, size))
         return np.asarray(first - second)
-    import opendp.prelude as dp
+    from opendp import domains, measurements, metrics
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    noise = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T="i64"))
+    noise = measurements.make_laplace(domain, metrics.l1_distance(T="i64"), scale=scale)
     return np.array(noise([0] * size), dtype=np.int64)
