@@ -10,7 +10,7 @@ QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 LOCK := requirements.lock
 
-.PHONY: help setup browser postgres java demo test test-slow fuzz check changelog bench picture docs lock audit-deps sbom wheel clean
+.PHONY: help setup browser postgres java demo test test-slow fuzz check changelog bench picture results docs lock audit-deps sbom wheel clean
 
 help:
 	@echo "make demo       private principal components of made-up visits, with pictures and a report"
@@ -24,6 +24,7 @@ help:
 	@echo "make changelog  the notes in changes/ as a release will have them"
 	@echo "make bench      time and memory against scikit-learn, numpy and others; writes docs/scaling"
 	@echo "make picture    the picture of README and documentation, drawn again"
+	@echo "make results    keeps what full studies in FROM=studies found, for the documentation"
 	@echo "make docs       documentation in docs/_build/html"
 	@echo "make setup LOCKED=1  the versions of $(LOCK), by their hashes; make lock writes it anew"
 	@echo "make audit-deps known weaknesses of what is installed, where their list can be reached"
@@ -105,6 +106,10 @@ bench: setup
 
 picture: setup
 	$(BIN)/python docs/pictures/first_look.py
+
+# FROM is the folder that `gdppca study NAME --full` wrote into.
+results: setup
+	$(BIN)/python docs/paper/keep.py $(or $(FROM),studies)
 
 docs: setup
 	$(BIN)/python -m pip install --quiet --group docs

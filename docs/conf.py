@@ -5,7 +5,11 @@ from pathlib import Path
 
 from gdppca import __version__
 
-sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_order, paper_pages
+
+import paper_pages
+
+paper_pages.write(Path(__file__).parent / "auto_paper")
 
 project = "gdppca"
 author = "The gdppca developers"
@@ -35,8 +39,8 @@ autodoc_typehints = "none"  # numpydoc sections name the types
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["gallery", "paper"],
-    "gallery_dirs": ["auto_examples", "auto_paper"],
+    "examples_dirs": ["gallery"],
+    "gallery_dirs": ["auto_examples"],
     "filename_pattern": "plot_",
     "within_subsection_order": "gallery_order.place",
     "download_all_examples": False,
