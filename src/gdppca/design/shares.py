@@ -19,6 +19,7 @@ class Shares:
 
     variances: float = 0.0
     score_map: float = 0.0
+    axes: Any = (0, 1)  # components of the map, counted from zero
     bins: Any = "auto"
     groups: tuple[str, ...] | None = None  # names, which are public
     plan: Any = None  # what was expected of all of it, in its plain form
@@ -29,10 +30,12 @@ class Shares:
         return bool(self.variances or self.score_map)
 
     @property
-    def told(self) -> dict[str, float]:
-        """The shares that there are, by name."""
+    def told(self) -> dict[str, Any]:
+        """The shares that there are, by name, and components of a map that are not the usual."""
         shares = {"variances": self.variances, "score_map": self.score_map}
-        return {name: share for name, share in shares.items() if share}
+        told: dict[str, Any] = {name: share for name, share in shares.items() if share}
+        usual = not self.score_map or tuple(self.axes) == (0, 1)
+        return told if usual else told | {"axes": list(self.axes)}
 
     def steps(
         self, public: Public, epsilon: float, delta: float, m: Any, *, known_center: bool
@@ -49,12 +52,13 @@ class Shares:
                 )
             )
         if self.score_map:
-            _known_components(m, 2, "A score map")
+            many = _known_components(m, 2, "A score map")
             steps.append(
                 MapCounts(
                     public=public,
                     epsilon=parts["map"][0],
                     delta=parts["map"][1],
+                    axes=checked_axes(self.axes, many),
                     known_center=known_center,  # what it draws must not depend on the fit
                     bins=self.bins,
                     names=self.groups,
@@ -83,6 +87,21 @@ class Shares:
             name: (epsilon if math.isinf(epsilon) else share * epsilon, share * delta)
             for name, share in shares.items()
         }
+
+
+def checked_axes(axes: Any, m: int) -> tuple[int, int]:
+    """Two different components of m, counted from zero."""
+    try:
+        first, second = axes
+    except (TypeError, ValueError):
+        raise ParameterError("`axes` must be two components, such as (0, 1).") from None
+    chosen = tuple(_validate.count(axes=axis, at_least=0) for axis in (first, second))
+    if chosen[0] == chosen[1] or max(chosen) >= m:
+        raise ParameterError(
+            f"`axes` must be two different components below {m}, got {chosen}. "
+            "Fit more components for a map of them."
+        )
+    return chosen[0], chosen[1]
 
 
 def _known_components(m: Any, least: int, what: str) -> int:

@@ -209,6 +209,7 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         *,
         variances: float = 0.0,
         score_map: float = 0.0,
+        axes: tuple[int, int] = (0, 1),
         bins: Any = "auto",
         groups: Any = None,
         categories: Any = None,
@@ -229,15 +230,15 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
             As for `fit`.
         variances, score_map : float, default 0
             Shares of the budget for the components' variances, and for a map of the scores.
+        axes : (int, int), default (0, 1)
+            The two components of the map, counted from zero.
         bins : "auto", int or (int, int), default "auto"
             Bins of the map along each axis.
         groups : None, sequence of labels or str, default None
             Labels of the rows, for a map by group; of a file, the name of their column.
         categories : None or sequence, default None
             The labels that there can be, declared without looking at the data.
-        columns : list of str, optional
-            Columns of a file to use.
-        persons, weights, largest_weight, description, assume_shuffled
+        columns, persons, weights, largest_weight, description, assume_shuffled
             As for `fit` and `fit_stream`. In variances and maps secret coins say which rows are
             counted, each with its weight over the largest one as its chance.
         plan : dict or None, default None
@@ -262,16 +263,17 @@ class DPPCA(InBatches, Showing, Choices, PrivatePCA):
         >>> release.score_map.counts.ndim, release.variances.shape
         (3, (2,))
         """
-        grouped = groups is not None or categories is not None
+        shown: dict[str, Any] = {"score_map": score_map, "axes": kept(axes), "bins": kept(bins)}
+        whole = bool(variances or score_map or groups is not None or categories is not None)
         self._fit(
             X,
-            Shares(variances=variances, score_map=score_map, bins=kept(bins), plan=plan),
+            Shares(variances=variances, plan=plan, **shown),
             progress,
             columns=columns,
             groups=kept(groups),
             categories=kept(categories),
             assume_shuffled=assume_shuffled,
-            whole=True if variances or score_map or grouped else None,
+            whole=whole or None,
             **said_of(self, persons, weights, largest_weight, description),
         )
         return self.release_

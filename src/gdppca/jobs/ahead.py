@@ -71,6 +71,7 @@ def design_ahead(wish: Wish, counted: Counted) -> Design:
     shares = Shares(
         variances=wish.variances,
         score_map=wish.score_map,
+        axes=beside["axes"],
         groups=None if names is None else tuple(names),
     )
     known = {} if counted.n_samples is None else {"n_samples": counted.n_samples}

@@ -40,7 +40,7 @@ def made_before(wish: Wish) -> Release | None:
 
 def _asked(wish: Wish) -> dict[str, Any]:
     """Parameters as an entry holds them."""
-    shares = Shares(variances=wish.variances, score_map=wish.score_map)
+    shares = Shares(variances=wish.variances, score_map=wish.score_map, axes=wish.beside["axes"])
     asked = plain_parameters(wish.estimator.get_params()) | shares.told
     plain: dict[str, Any] = json.loads(json.dumps(asked))
     return plain

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gdppca.estimators import DPPCA
-from gdppca.jobs.texts import groups_of
+from gdppca.jobs.texts import axes_of, groups_of
 from gdppca.jobs.wish import Said, Wish
 
 _ALWAYS = ("n_components", "epsilon", "delta")  # said even where they are as usual
@@ -38,8 +38,8 @@ def command(wish: Wish) -> list[str]:
         *((_OPTIONS.get(name, name), _typed(v)) for name, v in parameters_told(wish).items()),
         ("variances", wish.variances or None),
         ("score_map", wish.score_map or None),
-        *((name, getattr(wish, name)) for name in ("groups", "plan", "output", "plot", "report")),
-        *((name, getattr(wish, name)) for name in ("who", "purpose", "request_id")),
+        *((name, getattr(wish, name)) for name in ("axes", "groups", "plan", "output", "plot")),
+        *((name, getattr(wish, name)) for name in ("report", "who", "purpose", "request_id")),
     ]
     flags = [name for name in ("assume_shuffled", "force") if getattr(wish, name)]
     flags += [] if wish.fingerprint else ["no_fingerprint"]
@@ -93,6 +93,7 @@ def _beside(wish: Wish) -> Iterator[str]:
     told: dict[str, Any] = {
         "variances": wish.variances or None,
         "score_map": wish.score_map or None,
+        "axes": None if wish.axes is None else axes_of(wish.axes),
         "columns": wish.columns,
         "persons": said.person,
         "weights": said.weight,

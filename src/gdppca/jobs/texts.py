@@ -38,6 +38,15 @@ def question_of(data: list[str], query: str | None) -> Query | None:
     return Query(data[0], query)
 
 
+def axes_of(text: str) -> tuple[int, int]:
+    """Two components as people count them, as 1,3; from zero here."""
+    parts = [part.strip() for part in text.split(",")]
+    counted = [int(part) - 1 for part in parts if part.isdecimal() and len(part) < 10]
+    if len(parts) != 2 or len(set(counted)) != 2 or min(counted) < 0:
+        raise ParameterError("`--axes` must be two different components, counted from 1, as 1,3.")
+    return counted[0], counted[1]
+
+
 def groups_of(text: str) -> tuple[str, list[str]]:
     """A column and the groups that there can be, as sex=female,male."""
     column, _, listed = text.partition("=")

@@ -9,7 +9,7 @@ from typing import Any
 
 from gdppca._errors import ParameterError
 from gdppca.estimators import DPPCA
-from gdppca.jobs.texts import DIALECT, dialect_of, groups_of, question_of
+from gdppca.jobs.texts import DIALECT, axes_of, dialect_of, groups_of, question_of
 from gdppca.tables.description import Description
 from gdppca.tables.sources import files_behind
 
@@ -55,6 +55,7 @@ class Wish:
     columns: list[str] | None = None
     variances: float = 0.0
     score_map: float = 0.0
+    axes: str | None = None  # components of the map, counted from one
     groups: str | None = None
     assume_shuffled: bool = False
     who: str | None = None  # in whose name a ledger notes the spend
@@ -71,11 +72,22 @@ class Wish:
         """Refuse groups that nothing would be done with, and questions to nobody."""
         if self.groups is not None:
             groups_of(self.groups)
-            if not self.score_map:
-                raise ParameterError("`--groups` needs `--score-map` with a share of the budget.")
+        self._require_axes()
+        for name in ("groups", "axes"):
+            if getattr(self, name) is not None and not self.score_map:
+                raise ParameterError(f"`--{name}` needs `--score-map` with a share of the budget.")
         if self.request_id is not None and self.parameters.get("ledger") is None:
             raise ParameterError("`request_id` names a spend in a ledger. Give `ledger` too.")
         question_of(list(self.data), self.query)
+
+    def _require_axes(self) -> None:
+        """Refuse a map of components that there will not be, in the words of who counts from 1."""
+        m = self.parameters.get("n_components")
+        if self.axes is not None and isinstance(m, int) and max(axes_of(self.axes)) >= m:
+            raise ParameterError(
+                f"`--axes` asks for a map of component {max(axes_of(self.axes)) + 1}, and "
+                f"`--components` is {m}. Release more components, or map others."
+            )
 
     @property
     def source(self) -> Any:
@@ -98,6 +110,7 @@ class Wish:
         return {
             "variances": self.variances,
             "score_map": self.score_map,
+            "axes": (0, 1) if self.axes is None else axes_of(self.axes),
             "groups": groups,
             "categories": categories,
         }

@@ -11,6 +11,7 @@ import numpy as np
 from gdppca import _validate
 from gdppca._errors import ParameterError
 from gdppca.design import Design, run
+from gdppca.design.shares import checked_axes
 from gdppca.ledgers import Booking
 from gdppca.linalg import LARGEST
 from gdppca.noise import Noise, noise_for
@@ -121,7 +122,7 @@ def score_map(
     require_replacing(release)
     table, public = opened_for(X, release, source, persons)
     codes, names = group_codes(groups, categories, len(table.values))
-    chosen = _checked_axes(axes, release)
+    chosen = checked_axes(axes, len(release.components))
     step = MapCounts(
         public=public,
         epsilon=epsilon,
@@ -150,21 +151,6 @@ def score_map(
     shown = published_map(step, design, state, booking.address is not None, source.seeded)
     booking.complete(checksum(shown.to_dict()))
     return replace(shown, entries=booking.entries)
-
-
-def _checked_axes(axes: Any, release: Release) -> tuple[int, int]:
-    m = len(release.components)
-    try:
-        first, second = axes
-    except (TypeError, ValueError):
-        raise ParameterError("`axes` must be two components, such as (0, 1).") from None
-    chosen = tuple(_validate.count(axes=axis, at_least=0) for axis in (first, second))
-    if chosen[0] == chosen[1] or max(chosen) >= m:
-        raise ParameterError(
-            f"`axes` must be two different components below {m}, got {chosen}. "
-            "Fit more components for a map of them."
-        )
-    return chosen[0], chosen[1]
 
 
 def _free_spans(frame: Any, release: Release, axes: tuple[int, int]) -> tuple[Span, Span] | None:

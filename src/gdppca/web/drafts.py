@@ -30,6 +30,7 @@ class Budget:
     scale_share: float = 0.2
     variances: float = 0.0
     score_map: float = 0.0
+    axes: str | None = None  # components of the map, counted from one; None: the first two
     groups: str | None = None
     guess: int | None = None  # of a secret number of rows or persons
     gaps: float = 0.1  # share of missing cells that is expected
@@ -157,6 +158,7 @@ class Draft:
             said=Said(table=self.saved),
             variances=budget.variances,
             score_map=budget.score_map,
+            axes=budget.axes if budget.score_map else None,
             groups=budget.groups,
             output=self.output or self.file.with_name("release.json"),
         )

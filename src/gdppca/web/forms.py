@@ -9,7 +9,7 @@ from typing import Any
 
 from gdppca._errors import ParameterError
 from gdppca._words import counted
-from gdppca.jobs.texts import dialect_of
+from gdppca.jobs.texts import axes_of, dialect_of
 from gdppca.tables.description import Column, Description
 from gdppca.web.drafts import Budget, Draft, Typed
 from gdppca.web.words import LABELS
@@ -175,6 +175,7 @@ def budget(draft: Draft, typed: Typed, *, usual: Budget) -> Budget:
         scales=bool(text(typed, "scales")),
         variances=share(typed, "variances", LABELS["variances"]),
         score_map=share(typed, "score_map", LABELS["score_map"]),
+        axes=_axes(typed),
         groups=_groups(typed),
         guess=whole(typed, "guess", f"About how many {draft.those}", 2),
         dataset=text(typed, "dataset") or usual.dataset,
@@ -193,6 +194,11 @@ def budget(draft: Draft, typed: Typed, *, usual: Budget) -> Budget:
         raise ParameterError(
             f"“{LABELS['components']}” must be at most {d}: the table has {counted(d, 'column')}."
         )
+    if found.score_map and found.axes and max(axes_of(found.axes)) >= found.components:
+        raise ParameterError(
+            f"“{LABELS['axes']}” must be among those that are released: raise "
+            f"“{LABELS['components']}”, or choose others."
+        )
     if draft.secret_size and found.guess is None:
         raise ParameterError(
             f"Say about how many {draft.those} there are: a rough public guess, for the forecast."
@@ -209,6 +215,17 @@ def _epsilon(typed: Typed) -> float | None:
         return found
     shown = min(max(round(before, 1), 0.1), 10.0)  # its ends and steps
     return found if abs(moved - shown) < 1e-6 else moved
+
+
+def _axes(typed: Typed) -> str | None:
+    """Components of a map as the command line takes them; None for the first two."""
+    chosen = [whole(typed, f"map_{way}", LABELS["axes"], 1) for way in ("across", "up")]
+    if chosen in ([None, None], [1, 2]):
+        return None
+    first, second = (k or usual for k, usual in zip(chosen, (1, 2), strict=True))
+    if first == second:
+        raise ParameterError(f"“{LABELS['axes']}” must be two different ones.")
+    return f"{first},{second}"
 
 
 def _groups(typed: Typed) -> str | None:

@@ -30,6 +30,7 @@ LABELS = {
     "scale": "Column scales",
     "scale_share": "Share for scales",
     "scale-share": "Share for scales",
+    "axes": "Components of the map",
     "groups": "Groups on the map",
     "missing": "Missing cells",
     "neighbors": "What may differ",

@@ -222,3 +222,34 @@ def test_a_worker_counts_and_tells_errors_without_cells(folder):
     told = json.loads(out)
     assert told["kind"] == "failed"
     assert "pulse" in told["text"]
+
+
+def test_a_map_of_other_components_is_the_same_wish_from_everywhere(folder):
+    parameters = {"n_components": 3, "random_state": 3}
+    wishes = [
+        wish_of(parameters=parameters, output=folder / f"{k}.json", score_map=0.3, axes="3,1")
+        for k in range(3)
+    ]
+    released(wishes[0])
+    assert CliRunner().invoke(app, command(wishes[1])[1:]).exit_code == 0
+    exec(python(wishes[2]), {})
+    first, *others = (json.loads((folder / f"{k}.json").read_text()) for k in range(3))
+    assert others == [first, first]
+    assert Release.load(folder / "0.json").score_map.axes == (2, 0)
+    usual = wish_of(parameters=parameters, score_map=0.3)
+    counted = count(usual)
+    debits_ahead = [design_ahead(wish, counted).debit for wish in (usual, wishes[0])]
+    assert debits_ahead[0] == debits_ahead[1]  # other components cost the same
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"axes": "2,1"}, "--score-map"),
+        ({"axes": "1,3", "score_map": 0.2}, "component 3"),
+        *(({"axes": axes, "score_map": 0.2}, "counted from 1") for axes in ("1", "2,2", "0,1")),
+    ],
+)
+def test_a_map_of_components_that_there_are_not_is_refused(more, said):
+    with pytest.raises(ParameterError, match=said):
+        wish_of(**more)

@@ -256,3 +256,28 @@ def test_practice_goes_the_whole_way_and_spends_nothing(visitor, bench, counted)
     assert {path.name for path in bench.folder.root.iterdir()} == {"visits.csv", "visits.toml"}
     saved = visitor.get(f"{page.url.path}/file/release.json")
     assert 'filename="practice-release.json"' in saved.headers["content-disposition"]
+
+
+def test_the_components_of_the_map_are_chosen_before_the_spend(visitor, bench, confirmed):
+    place = f"/d/{confirmed.id}"
+    chosen = {"components": "3", "score_map": "30", "map_across": "3", "map_up": "1"}
+    page = visitor.post(f"{place}/budget", action="next", **BUDGET | chosen)
+    assert "--axes 3,1" in text_of(page)
+    visitor.post(f"{place}/spend", token=TOKEN.search(page.text)[1])
+    page = visitor.wait(f"{place}/result", "is being made")
+    assert "Every row has a score on component 3 and one on component 1" in text_of(page)
+    assert len(spends(bench)) == 1
+
+
+@pytest.mark.parametrize(
+    ("up", "said"), [("3", "two different ones"), ("9", "among those that are released")]
+)
+def test_components_that_cannot_be_on_the_map_are_said_beside_what_was_typed(
+    visitor, bench, confirmed, up, said
+):
+    chosen = {"components": "3", "score_map": "30", "map_across": "3", "map_up": up}
+    page = visitor.post(f"/d/{confirmed.id}/budget", action="next", **BUDGET | chosen)
+    assert page.url.path.endswith("/budget")
+    assert said in text_of(page)
+    assert f'value="{up}"' in page.text
+    assert spends(bench) == []

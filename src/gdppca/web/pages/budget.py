@@ -111,6 +111,7 @@ def _wants_scales(draft: Draft) -> bool:
 def typed_of(budget: Budget) -> Typed:
     """What would have been typed for a budget."""
     column, _, names = (budget.groups or "").partition("=")
+    across, _, up = (budget.axes or "1,2").partition(",")
     typed = {
         "epsilon": f"{budget.epsilon:g}",
         "delta": f"{budget.delta:g}",
@@ -119,6 +120,8 @@ def typed_of(budget: Budget) -> Typed:
         "scale_share": f"{100 * budget.scale_share:g}",
         "variances": f"{100 * budget.variances:g}",
         "score_map": f"{100 * budget.score_map:g}",
+        "map_across": across,
+        "map_up": up,
         "group_column": column,
         "group_names": names,
         "gaps": f"{100 * budget.gaps:g}",
