@@ -33,6 +33,7 @@ REFUSED = {
 }
 REFUSED_BY_FIT = REFUSED | {
     "seed": ["-1"],
+    "axes": ["1,1", "--score-map", "0.2"],
     "groups": ["a=1,2"],
     "loadings": ["long"],
     "target": ["moon"],
