@@ -13,15 +13,17 @@ from gdppca.studies.results import in_words
 REASONS = Path(__file__).parent / "paper" / "reasons.toml"
 TOP = """# What the paper says and what was seen
 
-Every sentence of the paper on its experiments (Kim and Jung, 2025), beside what full runs of them show. The numbers
-and figures come from `docs/paper/results`, the kept results of `gdppca study NAME --full`; building this page runs nothing.
-The raw runs are not kept: the same command makes them again, from seeds that depend on study, setting and run alone, and then says
-whether its table agrees with the kept one (all means together, at a joint level of 1 %).
+Every sentence of the paper on its experiments (Kim and Jung, 2025), beside what full runs of them
+show. The numbers and figures come from `docs/paper/results`, the kept results of `gdppca study
+NAME --full`; building this page runs nothing. The raw runs are not kept: the same command makes
+them again, from seeds that depend on study, setting and run alone, and then says whether its
+table agrees with the kept one (all means together, at a joint level of 1 %).
 
-"sph" and "wins" are the paper's method, pairs of rows with the noise that the paper states. Lines in black are what it does not have:
-the same pairs with tight noise, a public centre, and what `DPPCA` does if nothing is asked for. "A beats B" is seen if the
-mean loss of A is below that of B in at least half of the settings and nowhere above it by more than two standard errors.
-Sentences that begin with "Beyond the paper" are ours.
+"sph" and "wins" are the paper's method, pairs of rows with the noise that the paper states. Lines
+in black are what it does not have: the same pairs with tight noise, a public centre, and what
+`DPPCA` does if nothing is asked for. "A beats B" is seen if the mean loss of A is below that of B
+in at least half of the settings and nowhere above it by more than two standard errors. Sentences
+that begin with "Beyond the paper" are ours.
 """
 PAPERS = ("sph", "g-DPPCA sph", "sph, blocks of 64", "all pairs", "r = √d", "c = 1")
 FOUND = ("study", "method", "mean", "se", "runs", "delta", "case")
