@@ -101,7 +101,7 @@ def test_page_has_every_sentence_a_reason_where_one_is_not_seen_and_the_table(tm
             assert verdict["sentence"] in page
             assert verdict["numbers"] in page
         assert (tmp_path / "auto_paper" / f"{name}.svg").exists()
-    assert "| E2 | Gaussian, d = 5, n = 2000 |" in page
+    assert "| E2 | ε = 0.5, Gaussian, d = 5, n = 2000 |" in page
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if name not in ("E6", "E12")])
