@@ -61,7 +61,7 @@ def written(
 
 def tells(study: Study, about: Row) -> bool:
     """Whether a run is large enough to speak about the paper: a quick one shows that it runs."""
-    return about["form"] == "full" and about["runs"] >= min(ENOUGH_RUNS, study.runs[1])
+    return bool(about["form"] == "full" and about["runs"] >= min(ENOUGH_RUNS, study.runs[1]))
 
 
 def summarised(rows: list[Row]) -> list[Row]:
