@@ -23,7 +23,7 @@ table agrees with the kept one (all means together, at a joint level of 1 %).
 in black are what it does not have: the same pairs with tight noise, a public centre, and what
 `DPPCA` does if nothing is asked for. "A beats B" is seen if the mean loss of A is below that of B
 in at least half of the settings and nowhere above it by more than two standard errors. Sentences
-that begin with "Beyond the paper" are ours.
+that begin with "Beyond the paper" are ours. "Falls" is by a tenth or more.
 """
 PAPERS = ("sph", "g-DPPCA sph", "sph, blocks of 64", "all pairs", "r = √d", "c = 1")
 FOUND = ("study", "method", "mean", "se", "runs", "delta", "case")
