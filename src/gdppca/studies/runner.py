@@ -80,8 +80,8 @@ def run(
     >>> import tempfile
     >>> from gdppca import studies
     >>> result = studies.run("E12", out=tempfile.mkdtemp(), workers=1)
-    >>> sorted(path.name for path in result.files)[:2]
-    ['figure.png', 'figure.svg']
+    >>> sorted(path.name for path in result.files)[:3]
+    ['figure.pdf', 'figure.png', 'figure.svg']
     """
     study = find_study(name)
     usual = study.runs[0 if quick else 1]

@@ -182,7 +182,8 @@ class Wishes:
         """What rows with these weights count; what is wrong is said with where it stands."""
         name = "`weights`"
         if isinstance(self.weights, str):
-            name = f"`weights`: column '{self.weights}' of {where}"
+            place = where[:1].lower() + where[1:]  # inside a sentence
+            name = f"`weights`: column '{self.weights}' of {place}"
         if "weights" in self.told:
             name = f"{name}, {_KEYS['weights']} in {self.description.called},"
         return weight_shares(weights, self.largest_weight, n_rows, name)

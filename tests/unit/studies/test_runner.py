@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gdppca import DPPCA, ParameterError, studies
+from gdppca import DPPCA, ParameterError, __version__, studies
 from gdppca.privacy.accounting import gaussian_multiplier
 from gdppca.studies import experiments, runner
 from gdppca.studies.experiments import STUDIES, Study, grid
 from gdppca.studies.figures import curves
-from gdppca.studies.methods import DEFAULT, DEFAULT_ZCDP, METHODS, TIGHT
+from gdppca.studies.looks import shown_name
+from gdppca.studies.methods import DEFAULT, DEFAULT_ZCDP, METHODS, NO_PRIVACY, TIGHT
 
 
 @pytest.fixture
@@ -54,13 +55,17 @@ def test_study_writes_tables_figures_and_verdicts(tiny, tmp_path):
     names = {path.name for path in result.files}
     assert names == {
         "runs.csv", "summary.csv", "verdict.json", "verdict.md", "figure.png", "figure.svg",
+        "figure.pdf",
     }  # fmt: skip
     assert all(path.exists() for path in result.files)
     assert len(table(result.folder)) == 2 * 3 * 3
     for row in result.summary:
         assert row["runs"] == 3
         assert row["se"] > 0
-    verdicts = json.loads((result.folder / "verdict.json").read_text())
+    judged = json.loads((result.folder / "verdict.json").read_text())
+    assert (judged["form"], judged["runs"], judged["version"]) == ("quick", 3, __version__)
+    assert {"study", "seed", "date"} <= set(judged)
+    verdicts = judged["verdicts"]
     assert all(set(verdict) == {"sentence", "holds", "numbers"} for verdict in verdicts)
 
 
@@ -152,6 +157,10 @@ def test_folder_of_another_study_or_form_is_refused(tiny, tmp_path):
     studies.run("E1b", out=tmp_path)
     with pytest.raises(ParameterError, match="quick"):
         studies.run("E1b", quick=False, out=tmp_path)
+    manifest = tmp_path / "E1b" / "study.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": "0.0.1"}))
+    with pytest.raises(ParameterError, match=r"version 0\.0\.1.* start anew.*--out"):
+        studies.run("E1b", out=tmp_path)
     (tmp_path / "E12").mkdir()
     (tmp_path / "E12" / "thesis.txt").write_text("mine")
     with pytest.raises(ParameterError, match="other files"):
@@ -229,7 +238,7 @@ def test_default_is_in_table_figure_and_verdict(tmp_path, monkeypatch):
     result = studies.run("E8", out=tmp_path)
     assert {row["method"] for row in table(result.folder)} == set(small.methods)
     drawn = [text.get_text() for text in curves(small, result.summary).legends[0].get_texts()]
-    assert {DEFAULT, TIGHT} <= set(drawn)
+    assert {shown_name(DEFAULT), shown_name(TIGHT)} <= set(drawn)
     assert any(DEFAULT in verdict.numbers for verdict in result.verdicts)
 
 
@@ -240,3 +249,33 @@ def test_results_with_other_methods_are_made_again(tiny, tmp_path):
     runs.write_text(runs.read_text().replace("blocks of 64", "a former name"))
     again = studies.run("E1b", out=tmp_path / "older")
     assert (again.folder / "runs.csv").read_bytes() == (whole.folder / "runs.csv").read_bytes()
+
+
+def test_quick_run_gives_no_verdict_on_the_paper(tiny, tmp_path, monkeypatch):
+    quick = studies.run("E1b", out=tmp_path / "quick")
+    assert {verdict.mark for verdict in quick.verdicts} == {"runs"}
+    few = studies.run("E1b", quick=False, runs=4, out=tmp_path / "full")
+    assert {verdict.mark for verdict in few.verdicts} == {"runs"}
+    full = studies.run("E1b", quick=False, out=tmp_path / "full")
+    assert {verdict.mark for verdict in full.verdicts} <= {"seen", "not seen"}
+
+
+def test_fewer_runs_are_the_first_rounds_and_lose_none(tiny, tmp_path):
+    whole = studies.run("E1b", out=tmp_path)
+    text = (tmp_path / "E1b" / "runs.jsonl").read_bytes()
+    fewer = studies.run("E1b", runs=2, out=tmp_path)
+    assert fewer.about["runs"] == 2
+    assert fewer.runs == [row for row in whole.runs if row["run"] < 2]
+    assert (tmp_path / "E1b" / "runs.jsonl").read_bytes() == text
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(ParameterError, match="runs"):
+            studies.run("E1b", runs=wrong, out=tmp_path)
+
+
+def test_lines_without_noise_are_drawn_once():
+    study = STUDIES["E5"]
+    private, exact = ({"epsilon": epsilon} for epsilon in (0.5, math.inf))
+    assert set(study.compared(private)).isdisjoint(study.compared(exact))
+    assert {*study.compared(private), *study.compared(exact)} == set(study.methods)
+    assert NO_PRIVACY in study.compared(exact)
+    assert STUDIES["E2"].compared(private) == STUDIES["E2"].methods
