@@ -212,7 +212,7 @@ def test_impossible_weights_are_refused(opened, visits, bad, way):
     visits.loc[70, "w"] = bad
     wish = {"weights": "w", "largest_weight": 2.0, "persons": "patient", "gaps": True}
     with (
-        pytest.raises(DataError, match="^`weights`.* must be finite"),
+        pytest.raises(DataError, match=r"^`weights`.* must be finite"),
         opened(visits, LENGTHS, keys(), **wish) as engine,
     ):
         engine.sample(2) if way == "sample" else engine.total(CENTRED, silent)
