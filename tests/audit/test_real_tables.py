@@ -61,7 +61,7 @@ MISTAKES = {
     "rates without noise": ("gdppca.steps.rates.noised", next_to_exact),
     "weights beyond the largest": (
         "gdppca.tables.wishes.weight_shares",
-        lambda weights, largest, n: np.asarray(weights) / largest,
+        lambda weights, largest, n, name="": np.asarray(weights) / largest,
     ),
 }
 PLANTED = [
